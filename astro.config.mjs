@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import node from '@astrojs/node';
 import { defineConfig, passthroughImageService } from 'astro/config';
-import { looksStylesheet } from './src/looks/stylesheet.ts';
+import { looksStylesheet } from './src/looks/states.ts';
 import { BUILD_CACHE_VARIABLE, OWN_COMPONENTS_VARIABLE, useOwnComponents } from './src/publish/draw/own-components.ts';
 
 /** The adapter in middleware mode, with an entry of ours that draws a view without a request over HTTP. */

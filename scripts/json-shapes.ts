@@ -17,7 +17,7 @@ const StateSchema = z.enum(STATES).describe('unknown: no data, or not recent eno
 const SinceSchema = InstantSchema.nullable().describe('When it entered that state; null: nothing was known before.');
 const PageSchema = z.strictObject({ id: V2IdSchema, name: z.string(), url: z.url() });
 const ComponentIdSchema = z.string().describe('As in the page’s URLs.');
-/** What `views/json/heads.ts` gives. */
+/** What `views/json/state-json.ts` gives. */
 const COMPONENT_HEAD = { id: ComponentIdSchema, v2_id: V2IdSchema, name: z.string(), group: z.string().nullable() };
 const EVENT_HEAD = {
   id: V2IdSchema,

@@ -11,7 +11,7 @@ import { notedRevision } from '../publish/published-note.ts';
 import type { TargetReport } from '../publish/targets/create-target.ts';
 import type { Metrics } from '../server/operators/metrics.ts';
 import { type PassOptions, runPass } from '../sync/pass/pass.ts';
-import type { UpstreamReport } from '../sync/pass/report.ts';
+import type { UpstreamReport } from '../sync/pass/requester.ts';
 import type { ServeParts } from './build-serve.ts';
 import type { StoreParts } from './build-store.ts';
 import type { TellParts } from './build-tell.ts';

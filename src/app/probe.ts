@@ -9,7 +9,6 @@ import { readControl } from '../store/upstream-control.ts';
 import type { Probe, Pull, PullMemory } from '../sync/connector.ts';
 import { toWarnings } from '../sync/connectors/items.ts';
 import type { Http } from '../sync/http/http.ts';
-import { listsOnly } from '../sync/pass/check.ts';
 import {
   createQuota,
   detailAgeMaxMs,
@@ -19,6 +18,7 @@ import {
   type PassSize,
 } from '../sync/pass/quota.ts';
 import { createRunner, type Runner, type RunnerDeps } from '../sync/pass/runner.ts';
+import { listsOnly } from '../sync/pass/snapshot.ts';
 import type { Upstream } from '../sync/upstream.ts';
 import type { StoreParts } from './build-store.ts';
 import { now, sleep } from './clock.ts';

@@ -21,7 +21,7 @@ import { identify, type PageChanges, readPages, type StoredPage } from '../store
 import { countPrivate, readPlaced } from '../store/written.ts';
 import type { Priority } from '../sync/connector.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
-import { judge, listsOnly } from '../sync/pass/check.ts';
+import { judge, listsOnly } from '../sync/pass/snapshot.ts';
 import type { Upstream } from '../sync/upstream.ts';
 import type { StoreParts } from './build-store.ts';
 import { now, sleep } from './clock.ts';

@@ -8,7 +8,7 @@ import { createTarget, type Target, type TargetReport } from '../publish/targets
 import type { PageLock } from '../publish/targets/host-files.ts';
 import { createBucket, createFolder, fenceStore, type ObjectStore } from '../publish/targets/object-store.ts';
 import { createStaticListing } from '../publish/targets/static-listing.ts';
-import { raiseReleaseNumbers } from '../store/release-numbers.ts';
+import { raiseReleaseNumbers } from '../store/identities.ts';
 import type { StoreParts } from './build-store.ts';
 import { now } from './clock.ts';
 

@@ -12,9 +12,9 @@ import { createAddressSeal } from '../notify/subscribers.ts';
 import type { Secret } from '../schema/secret.ts';
 import type { Reader, Row, Writer } from '../store/database.ts';
 import { formatKey, generateKey, parseKey, readSigningKey, type SigningKey } from '../transparency/note.ts';
-import { createPageLog, type LogKeys, type PageLog } from '../transparency/page-log.ts';
+import { createPageLog, type LogKeys, type PageLog, readRecords, writeRecord } from '../transparency/page-log.ts';
 import { type ReadFile, type SeenHead, verifyPage } from '../transparency/verify.ts';
-import { formatWitness, readRecords, type Watched, watchedRecord, writeRecord } from '../transparency/witness.ts';
+import { formatWitness, type Watched, watchedRecord } from '../transparency/witness.ts';
 import type { StoreParts } from './build-store.ts';
 import { now } from './clock.ts';
 

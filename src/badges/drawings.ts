@@ -1,8 +1,7 @@
 /** The parts of a badge that are neither plate nor text: bars of days, response-time line, shapes of states, logos. */
 
 import type { Colour } from '../looks/colour.ts';
-import { LOOKS } from '../looks/states.ts';
-import { filledShape, SHAPE_SIZE } from '../looks/stylesheet.ts';
+import { filledShape, LOOKS, SHAPE_SIZE } from '../looks/states.ts';
 import type { State } from '../model/state.ts';
 import { type Canvas, fill, type Paint, stroke } from './canvas.ts';
 import { parseColour } from './palette.ts';

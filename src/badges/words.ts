@@ -3,8 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import { STATES, type State } from '../model/state.ts';
 import type { EpochMs } from '../model/time.ts';
-import { catalogueTag, count, fill, findWords, type Plural, type Words } from '../views/words/index.ts';
-import { stateWord } from '../views/words/state-words.ts';
+import { catalogueTag, count, fill, findWords, type Plural, stateWord, type Words } from '../views/words/index.ts';
 import type { BadgeOptions } from './options.ts';
 
 /** What a badge is written in. */

@@ -10,7 +10,7 @@ import { loadPageInputs, ownIncidents, ownMaintenances } from '../publish/page-i
 import { insertAudit } from '../store/audit.ts';
 import type { Store } from '../store/create-store.ts';
 import type { Database, Writer } from '../store/database.ts';
-import type { StoredMaintenance } from '../store/store.ts';
+import type { StoredMaintenance } from '../store/revisions.ts';
 import {
   deleteWritten,
   findRequest,

@@ -6,7 +6,6 @@ export * from './entry.ts';
 export * from './observation.ts';
 export * from './overlap.ts';
 export * from './page.ts';
-export * from './reported.ts';
 export * from './state.ts';
 export * from './time.ts';
 export * from './timeline.ts';

@@ -9,8 +9,17 @@ import { type EmailAddress, parseEmailAddress } from '../mail/mail.ts';
 import { type PageIdentity, type PageKey, readPageKey } from '../model/slugs.ts';
 import { type EpochMs, toIso } from '../model/time.ts';
 import { type Translated, textIn } from '../model/translated.ts';
-import type { Database, Reader, Writer } from '../store/database.ts';
-import { instant, json, type RowOf, table, text, word } from '../store/table.ts';
+import {
+  type Database,
+  instant,
+  json,
+  type Reader,
+  type RowOf,
+  table,
+  text,
+  type Writer,
+  word,
+} from '../store/database.ts';
 import { queueLink } from './queue.ts';
 
 const STATE = word(['pending', 'active', 'paused'], 'pending');

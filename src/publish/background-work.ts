@@ -12,13 +12,12 @@ import {
   POOL_PAGES_MIN,
   type WithFence,
   type WorkerPool,
-} from './page-publisher.ts';
-import { heldRelease } from './releases/clean.ts';
+} from './page-release.ts';
 import type { Disk } from './releases/disk.ts';
 import { currentNumber, type ReleaseFolders } from './releases/folders.ts';
-import { compress, filePlaces, type Manifest, type Variant } from './releases/manifest.ts';
-import type { Fence } from './releases/switch.ts';
-import { withoutVariants, writeVariants } from './releases/variants.ts';
+import { compress, filePlaces, type Manifest, type Variant, withoutVariants } from './releases/manifest.ts';
+import { type Fence, heldRelease } from './releases/switch.ts';
+import { writeVariants } from './releases/variants.ts';
 
 interface BackgroundDeps {
   readonly disk: Disk;

@@ -1,19 +1,18 @@
 /** Reads from the store what one page's model is made of, without looking at other pages. */
 
-import { DAYS_COUNT, lastClosedDay } from '../model/closed-days.ts';
-import { type DayOptions, presentColour } from '../model/days.ts';
+import { DAYS_COUNT, type DayOptions, lastClosedDay, presentColour } from '../model/days.ts';
 import { type Incident, type Maintenance, type MonitorId, WRITTEN_ID } from '../model/observation.ts';
 import type { PageModel } from '../model/page.ts';
-import type { MonitorPast } from '../model/reported.ts';
 import { readPageKey } from '../model/slugs.ts';
 import { addDays, DAY_MS, type EpochMs, earlier, toEpochMs } from '../model/time.ts';
+import type { MonitorPast } from '../model/timeline.ts';
 import type { Store } from '../store/create-store.ts';
 import type { PageFirsts } from '../store/identities.ts';
-import { type Subject, subjects } from '../store/store.ts';
+import { type Subject, subjects } from '../store/revisions.ts';
 import { readLogSummary } from '../transparency/page-log.ts';
 import type { PageInputs } from '../views/model/page-model.ts';
 import type { ResolvedPage } from './definitions/definitions.ts';
-import { namesOfPage, pageSubjects, shownMonitors } from './definitions/page-index.ts';
+import { namesOfPage, pageSubjects, shownMonitors } from './definitions/site-memory.ts';
 import type { SiteState } from './definitions/site-state.ts';
 import { fingerprintOf } from './fingerprint.ts';
 

@@ -1,9 +1,12 @@
-/** Makes the next release of one page: reads, renders, writes and checks it. Switching to it is up to the caller. */
+/**
+ * Makes the next release of one page beside the one being served: reads, renders, writes and checks it. It is switched to unless
+ * another process has published in the meantime.
+ */
 
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { StatusError } from '../errors.ts';
-import { closedDays, lastClosedDay } from '../model/closed-days.ts';
+import { isStatusError, messageOf, StatusError } from '../errors.ts';
+import { closedDays, lastClosedDay } from '../model/days.ts';
 import type { PageModel } from '../model/page.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
 import { type PageNews, pageNews } from '../notify/news.ts';
@@ -11,19 +14,27 @@ import type { Store } from '../store/create-store.ts';
 import { isLogFile } from '../transparency/entries.ts';
 import { readLines } from '../transparency/page-log.ts';
 import { nowFacts } from '../views/json/state-json.ts';
-import { HEARTBEAT_MS, heartbeatBefore } from '../views/model/heartbeat.ts';
-import { pageModel } from '../views/model/page-model.ts';
+import { HEARTBEAT_MS, heartbeatBefore, pageModel } from '../views/model/page-model.ts';
 import type { ResolvedPage } from './definitions/definitions.ts';
 import type { SiteState } from './definitions/site-state.ts';
-import { type DrawOptions, drawFiles, type VersionedRenderer } from './draw/draw-files.ts';
+import { type DrawOptions, drawFiles, type VersionedRenderer } from './draw/renderer.ts';
 import { type FileEntry, PRIORITIES, type Priority } from './files/file-entry.ts';
 import { collectFirsts, digestEvents, loadPageInputs, nextChangeAt, type UndatedInputs } from './page-inputs.ts';
-import type { PrepareControl } from './publish-control.ts';
+import type { PrepareControl, PublishControl } from './publish-control.ts';
+import { prune } from './releases/clean.ts';
 import type { Disk } from './releases/disk.ts';
-import type { ReleaseFolders } from './releases/folders.ts';
+import { currentNumber, type ReleaseFolders, releaseFolder, SITE_SLUG, servedRelease } from './releases/folders.ts';
 import { type LoggedRelease, logOrigin, readSeen, withLogFiles } from './releases/log-files.ts';
-import { filePlaces, type Manifest, type ReleaseAccess, releasePage } from './releases/manifest.ts';
+import {
+  createManifestCache,
+  filePlaces,
+  type Manifest,
+  type PageAtSlug,
+  type ReleaseAccess,
+  releasePage,
+} from './releases/manifest.ts';
 import { type BadgeData, type PageSummary, releaseDataText } from './releases/release-data.ts';
+import { type Fence, heldRelease, hideFromPublic, switchTo } from './releases/switch.ts';
 import { DamagedReleaseError, type ReleaseInput, writeRelease } from './releases/write.ts';
 
 export interface PageTask {
@@ -251,4 +262,109 @@ export async function prepareRelease(
       draw: { ...draw, priorities: draw.priorities.includes('immediate') ? draw.priorities : PRIORITIES },
     });
   }
+}
+
+/** Starting threads takes longer than preparing fewer pages here. */
+export const POOL_PAGES_MIN = 24;
+
+/** Threads that prepare pages. */
+export interface WorkerPool {
+  /** How many pages are prepared at the same time. */
+  readonly size: number;
+  readonly prepare: (task: PageTask) => Promise<PreparedPage>;
+  /** Ends idle threads; the next task starts new ones. */
+  readonly terminate: () => Promise<void>;
+}
+
+/** A task without the previous release, which is looked up when the task runs. */
+export type PlannedTask = Omit<PageTask, 'previous'>;
+
+interface PublishedPage extends PreparedPage {
+  readonly slug: string;
+  /** The release that was served before; null: there was none that can be read. */
+  readonly previous: Manifest | null;
+}
+
+/** Runs a task that switches a release while holding the fence. */
+export type WithFence = (task: (fence: Fence) => Promise<void>) => Promise<void>;
+
+export interface PagePublisherDeps extends PageReleaseDeps {
+  readonly mayServe: PublishControl['mayServe'];
+  /** Called after a page, or the site's own files, switched to another release. Older releases may now be unneeded. */
+  readonly onSwitched: (slug: string) => void;
+}
+
+/** What a release is based on. */
+interface Onto {
+  /** The release that was served when it was rendered. */
+  readonly number: number | null;
+  /** Other pages that its files mention; default: none. */
+  readonly listed?: readonly PageAtSlug[];
+}
+
+export type PagePublisher = ReturnType<typeof createPagePublisher>;
+
+export function createPagePublisher(deps: PagePublisherDeps) {
+  const { folders } = deps;
+  const manifests = createManifestCache(folders);
+
+  /** Switches to a release that was written on top of release `onto`. @throws PUBLISH_FAILED */
+  async function switchPage(manifest: Manifest, onto: Onto, fence: Fence): Promise<void> {
+    const { slug, number, access } = manifest;
+    const page = slug === SITE_SLUG ? null : releasePage(manifest);
+    const release = { slug, page, access, listed: onto.listed ?? [] };
+    try {
+      // Checked before the fence: inside, this would wait for the fence's own transaction.
+      if (!(await deps.mayServe(release))) throw new Error('its access rules changed while it was being rendered');
+      await fence.pass(async () => {
+        const served = currentNumber(folders, slug);
+        if (served !== onto.number)
+          throw new Error(
+            `release ${served ?? 'none'} is now being served, and this one was based on ${onto.number ?? 'none'}`,
+          );
+        if (heldRelease(folders, slug) !== null) throw new Error(`it is on hold at release ${served}`);
+        await switchTo(deps, { slug, number, isPublic: access === 'public' });
+      });
+      // Another process may have closed the page in between, before this link was there.
+      if (access === 'public' && !(await deps.mayServe(release))) await hideFromPublic(deps, slug);
+    } catch (error) {
+      // Folders that only it links to are removed by the next `prune`.
+      if (currentNumber(folders, slug) !== number) deps.disk.remove(releaseFolder(folders, slug, number));
+      throw error;
+    }
+    manifests.put(manifest);
+    deps.onSwitched(slug);
+  }
+
+  return {
+    manifests,
+    switchTo: switchPage,
+    /** Removes releases and folders of a page that are no longer needed. */
+    prune: (slug: string): void => prune(deps, slug, (kept) => manifests.outline(slug, kept)),
+    /**
+     * Prepares a release and switches to it.
+     * @throws PUBLISH_FAILED; the previous release stays online
+     */
+    publish: async (planned: PlannedTask, withFence: WithFence, workers: WorkerPool | null): Promise<PublishedPage> => {
+      const { slug } = planned.page.definition;
+      try {
+        const served = servedRelease(folders, slug);
+        const previous = served === null ? null : manifests.get(slug, served.number);
+        const task = { ...planned, previous };
+        const prepared = await (workers === null ? preparePage(deps, task) : workers.prepare(task));
+        const { manifest } = prepared;
+        if (manifest !== null)
+          await withFence((fence) => switchPage(manifest, { number: served?.number ?? null }, fence));
+        return { ...prepared, slug, previous };
+      } catch (error) {
+        if (isStatusError(error)) throw error;
+        throw new StatusError({
+          code: 'PUBLISH_FAILED',
+          message: `The page ${slug} could not be published: ${messageOf(error)}. The previous release stays online. Check disk space and permissions of the data folder.`,
+          cause: error,
+          context: { slug },
+        });
+      }
+    },
+  };
 }

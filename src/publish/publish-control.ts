@@ -2,8 +2,7 @@
 
 import type { PageKey } from '../model/slugs.ts';
 import type { PageNews } from '../notify/news.ts';
-import { type PageFirsts, rememberFirsts } from '../store/identities.ts';
-import { nextReleaseNumber } from '../store/release-numbers.ts';
+import { nextReleaseNumber, type PageFirsts, rememberFirsts } from '../store/identities.ts';
 import type { PageLog } from '../transparency/page-log.ts';
 import type { PageAtSlug, ReleaseAccess } from './releases/manifest.ts';
 import { type Fence, type PublishLeaseDeps, withPublishLease } from './releases/switch.ts';

@@ -13,8 +13,8 @@ import type { Store } from '../store/create-store.ts';
 import type { ResolvedPage } from './definitions/definitions.ts';
 import type { SiteState } from './definitions/site-state.ts';
 import { fingerprintOf } from './fingerprint.ts';
-import { heldRelease } from './releases/clean.ts';
 import { currentNumber, type Place, type ReleaseFolders } from './releases/folders.ts';
+import { heldRelease } from './releases/switch.ts';
 
 const instant = z.number().transform((at) => at as EpochMs);
 const NoteSchema = z.object({

@@ -18,20 +18,19 @@ import {
   type PlannedTask,
   POOL_PAGES_MIN,
   type WorkerPool,
-} from './page-publisher.ts';
+} from './page-release.ts';
 import { type PageReport, type PublishControl, type PublishReport, pageReport } from './publish-control.ts';
 import { type Noting, notedPages, noteKeys, writePublishedNote } from './published-note.ts';
-import { closePages, heldRelease, removeOrphans } from './releases/clean.ts';
+import { closePages, removeOrphans } from './releases/clean.ts';
 import { DISK, type Disk } from './releases/disk.ts';
 import { currentNumber, namesIn, publishedSlugs, SITE_SLUG } from './releases/folders.ts';
-import { createReleasePages } from './releases/manifest.ts';
+import { createReleasePages, withoutVariants } from './releases/manifest.ts';
 import { closeGated } from './releases/modes.ts';
 import type { PageSummary } from './releases/release-data.ts';
-import { type Fence, withdraw } from './releases/switch.ts';
-import { withoutVariants } from './releases/variants.ts';
+import { type Fence, heldRelease, withdraw } from './releases/switch.ts';
 import { createSitePublisher, type ListSiteFiles, type SitePublisher } from './site-release.ts';
 
-export type { WorkerPool } from './page-publisher.ts';
+export type { WorkerPool } from './page-release.ts';
 export type { PublishReport } from './publish-control.ts';
 
 export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | 'onSwitched' | keyof PublishControl> {

@@ -1,15 +1,13 @@
 /** Publishes the site's own files: the index of pages, the 404 page, and files for crawlers. */
 
-import { readVerifiers } from '../transparency/page-log.ts';
-import { readRecords } from '../transparency/witness.ts';
-import { HEARTBEAT_MS, heartbeatBefore } from '../views/model/heartbeat.ts';
+import { readRecords, readVerifiers } from '../transparency/page-log.ts';
+import { HEARTBEAT_MS, heartbeatBefore } from '../views/model/page-model.ts';
 import type { ListedPage } from '../views/site/index-of-pages.ts';
 import type { ResolvedPage } from './definitions/definitions.ts';
 import type { SiteState } from './definitions/site-state.ts';
 import { type FileEntry, PRIORITIES } from './files/file-entry.ts';
 import { fingerprintOf } from './fingerprint.ts';
-import type { PagePublisher } from './page-publisher.ts';
-import { type PageReleaseDeps, prepareRelease } from './page-release.ts';
+import { type PagePublisher, type PageReleaseDeps, prepareRelease } from './page-release.ts';
 import { type PageReport, pageReport } from './publish-control.ts';
 import { currentNumber, SITE_SLUG } from './releases/folders.ts';
 import { currentManifest, type PageAtSlug, releasePage } from './releases/manifest.ts';

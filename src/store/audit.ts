@@ -2,8 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, type EpochMs, toEpochMs, toIso } from '../model/time.ts';
-import type { Database, Writer } from './database.ts';
-import { instant, number, orNull, type RowOf, table, text, word } from './table.ts';
+import { type Database, instant, number, orNull, type RowOf, table, text, type Writer, word } from './database.ts';
 
 const AUDIT = table('audit', {
   at: instant(),

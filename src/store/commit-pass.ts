@@ -14,12 +14,10 @@ import type {
 } from '../model/observation.ts';
 import { type EpochMs, type Interval, toEpochMs } from '../model/time.ts';
 import { insertAudit } from './audit.ts';
-import { readIn, type Writer } from './database.ts';
+import { instant, orNull, type RowOf, readIn, table, text, type Writer } from './database.ts';
 import { endPages } from './pages.ts';
-import { recordChanges } from './revisions.ts';
+import { type CommitResult, type PassCommit, recordChanges } from './revisions.ts';
 import { parseIncident, parseInstant, parseMaintenance } from './rows.ts';
-import type { CommitResult, PassCommit } from './store.ts';
-import { instant, orNull, type RowOf, table, text } from './table.ts';
 
 /** Writes changed incidents; returns the ids of those changed or withdrawn. */
 async function writeIncidents(tx: Writer, { upstreamId, observedAt, learned }: PassCommit) {

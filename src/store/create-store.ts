@@ -4,11 +4,37 @@ import type { Announcement, MonitorId, NotificationChannel, PageDefinition } fro
 import type { EpochMs } from '../model/time.ts';
 import { createAudit } from './audit.ts';
 import { commitPass } from './commit-pass.ts';
-import { type Database, type Row, readIn, type TransactionOptions, type Writer } from './database.ts';
+import {
+  type Database,
+  flag,
+  instant,
+  json,
+  named,
+  orNull,
+  type Row,
+  type RowOf,
+  readIn,
+  type TransactionOptions,
+  table,
+  text,
+  type Writer,
+} from './database.ts';
 import { readEntries, readFirstPublished, readFirstSeen } from './identities.ts';
 import { isHeld, type Lease, superseded } from './nodes/leases.ts';
-import { readPasts } from './pasts.ts';
-import { forgetSubjects, readChanges, recordChanges } from './revisions.ts';
+import {
+  type CommitResult,
+  forgetSubjects,
+  INCIDENT_STAMPS,
+  MAINTENANCE_STAMPS,
+  type PassCommit,
+  readChanges,
+  recordChanges,
+  type StoredIncident,
+  type StoredMaintenance,
+  type Subject,
+  TIMES,
+  type UpstreamTimes,
+} from './revisions.ts';
 import {
   parseAnnouncements,
   parseChannels,
@@ -17,19 +43,8 @@ import {
   parseInstant,
   parseMaintenance,
   parseMonitor,
+  readPasts,
 } from './rows.ts';
-import {
-  type CommitResult,
-  INCIDENT_STAMPS,
-  MAINTENANCE_STAMPS,
-  type PassCommit,
-  type StoredIncident,
-  type StoredMaintenance,
-  type Subject,
-  TIMES,
-  type UpstreamTimes,
-} from './store.ts';
-import { flag, instant, json, named, orNull, type RowOf, table, text } from './table.ts';
 
 /** Rows deleted in one transaction, so that retention never holds the lock for long. */
 const RETAIN_ROWS_MAX = 5_000;

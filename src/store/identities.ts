@@ -1,10 +1,23 @@
-/** When pages, components and automatic incidents were first published, so that their ids and dates stay the same. */
+/**
+ * What is never published twice in different ways: ids and dates of pages, components and automatic incidents, and numbers of
+ * releases.
+ */
 
 import type { EpochMs } from '../model/time.ts';
-import { type Database, type Reader, readIn } from './database.ts';
+import {
+  type Database,
+  instant,
+  named,
+  type Reader,
+  type RowOf,
+  readIn,
+  type TransactionOptions,
+  table,
+  text,
+  type Writer,
+} from './database.ts';
+import type { Subject } from './revisions.ts';
 import { parseInstant } from './rows.ts';
-import type { Subject } from './store.ts';
-import { instant, named, type RowOf, table, text } from './table.ts';
 
 /** Automatic incidents that were published, with the data needed to recognise them later. */
 const ENTRIES = table('entry', {
@@ -63,5 +76,39 @@ export async function rememberFirsts(database: Database, { page, at, subjects, e
       // The number of the release, which is taken after this, makes it durable.
     },
     { isDurable: false },
+  );
+}
+
+/**
+ * Reserves the next release number of a page.
+ *
+ * @param above  the highest number known to be in use, on this disk or on a target
+ */
+export function nextReleaseNumber(database: Database, slug: string, above: number, options?: TransactionOptions) {
+  return database.transaction(async (tx) => {
+    const last = await lastNumber(tx, slug);
+    const number = Math.max(last, above) + 1;
+    await writeNumber(tx, slug, number);
+    return number;
+  }, options);
+}
+
+/** Raises the next numbers of pages above those found elsewhere. */
+export async function raiseReleaseNumbers(database: Database, found: ReadonlyMap<string, number>): Promise<void> {
+  if (found.size === 0) return;
+  await database.transaction(async (tx) => {
+    for (const [slug, number] of found) if ((await lastNumber(tx, slug)) < number) await writeNumber(tx, slug, number);
+  });
+}
+
+async function lastNumber(tx: Writer, slug: string): Promise<number> {
+  const [row] = await tx.all('SELECT number FROM release_number WHERE slug = ?', [slug]);
+  return Number(row?.['number'] ?? 0);
+}
+
+async function writeNumber(tx: Writer, slug: string, number: number): Promise<void> {
+  await tx.run(
+    'INSERT INTO release_number (slug, number) VALUES (?, ?) ON CONFLICT (slug) DO UPDATE SET number = excluded.number',
+    [slug, number],
   );
 }

@@ -7,9 +7,18 @@
 import type { AccessType } from '../model/observation.ts';
 import { type PageIdentity, type PageKey, readPageKey, toPageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Database, Reader, Writer } from './database.ts';
+import {
+  type Database,
+  instant,
+  number,
+  orNull,
+  type Reader,
+  type RowOf,
+  table,
+  text,
+  type Writer,
+} from './database.ts';
 import { bumpRevision } from './revisions.ts';
-import { instant, number, orNull, type RowOf, table, text } from './table.ts';
 
 /** A slug that a definition claims. */
 export interface PageClaim {

@@ -2,9 +2,20 @@
 
 import { ERROR_CODES } from '../errors.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Database, Reader, SqlValue, Writer } from './database.ts';
+import {
+  type Database,
+  instant,
+  number,
+  orNull,
+  type Reader,
+  type RowOf,
+  type SqlValue,
+  table,
+  text,
+  type Writer,
+  word,
+} from './database.ts';
 import { parseInstant } from './rows.ts';
-import { instant, number, orNull, type RowOf, table, text, word } from './table.ts';
 
 const CONTROLS = table('upstream_control', {
   /** Asked to wait: no request before this. */

@@ -6,9 +6,23 @@
 import type { PageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Translated } from '../model/translated.ts';
-import type { Database, Reader, Row, Writer } from './database.ts';
+import {
+  type Database,
+  flag,
+  instant,
+  json,
+  named,
+  number,
+  orNull,
+  type Reader,
+  type Row,
+  type RowOf,
+  table,
+  text,
+  type Writer,
+  word,
+} from './database.ts';
 import { bumpRevision } from './revisions.ts';
-import { flag, instant, json, named, number, orNull, type RowOf, table, text, word } from './table.ts';
 
 const WRITTEN = table('written', {
   id: text(),

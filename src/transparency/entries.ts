@@ -8,7 +8,7 @@ import {
   type DayChange,
   type DayFigures,
   type DayRecord,
-} from '../model/closed-days.ts';
+} from '../model/days.ts';
 import type { Day } from '../model/time.ts';
 
 /** Entries of one file of the log. A file that is full never changes again. */

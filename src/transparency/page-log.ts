@@ -3,13 +3,14 @@
  * it in different ways.
  */
 
-import { sign } from 'node:crypto';
+import { hash, sign } from 'node:crypto';
 import { z } from 'zod';
-import { compareDays, DAYS_COUNT, type DayRecord } from '../model/closed-days.ts';
+import { compareDays, DAYS_COUNT, type DayRecord } from '../model/days.ts';
 import type { LogSummary } from '../model/page.ts';
 import type { PageKey } from '../model/slugs.ts';
 import { addDays, type Day, type EpochMs, toIso } from '../model/time.ts';
 import type { Database, Reader, Writer } from '../store/database.ts';
+import { bumpRevision } from '../store/revisions.ts';
 import {
   committedDays,
   correctionsEntry,
@@ -24,7 +25,8 @@ import {
   treeRoot,
 } from './entries.ts';
 import { type Checkpoint, formatCheckpoint, formatKey, type SigningKey, signNote } from './note.ts';
-import { judgeWitness, readRecords } from './witness.ts';
+import { type SeenHead, SeenHeadSchema } from './verify.ts';
+import { judgeWitness } from './witness.ts';
 
 /** A log, and the revision of the store that its news was made from. News older than the log is left out. */
 interface LogPlace {
@@ -284,4 +286,44 @@ export async function readLogSummary(reader: Reader, page: PageKey, from: Day): 
 export async function readVerifiers(reader: Reader): Promise<string[]> {
   const rows = await reader.all('SELECT verifier FROM log_key ORDER BY made_at DESC, verifier');
   return rows.map(({ verifier }) => String(verifier));
+}
+
+const RecordSchema = z.object({
+  /** `watched`: a page that this site looks at. `witness`: what a witness of this site publishes. `word`: what this site does. */
+  kind: z.enum(['watched', 'witness', 'word']),
+  url: z.string(),
+  at: z.coerce.number() as unknown as z.ZodType<EpochMs>,
+  text: z.string().nullable(),
+  head: z.string().nullable(),
+});
+
+/** `text`: null if it couldn't be reached. `head`: the last one that agreed. */
+type WitnessRecord = Omit<z.output<typeof RecordSchema>, 'head'> & { readonly head?: SeenHead | null };
+
+export async function readRecords(reader: Reader): Promise<readonly WitnessRecord[]> {
+  const rows = await reader.all('SELECT kind, url, at, text, head FROM witness_record ORDER BY kind, url');
+  return rows.map((row) => {
+    const { head, ...record } = RecordSchema.parse(row);
+    return { ...record, head: head === null ? null : SeenHeadSchema.parse(JSON.parse(head)) };
+  });
+}
+
+/** Changes with the results of witnesses. Empty: there are none. */
+export async function witnessDigest(reader: Reader): Promise<string> {
+  const rows = await reader.lists("SELECT url, text FROM witness_record WHERE kind = 'witness' ORDER BY url", []);
+  return rows.length === 0 ? '' : hash('sha256', JSON.stringify(rows));
+}
+
+export async function writeRecord(database: Database, { kind, url, at, text, head = null }: WitnessRecord) {
+  await database.transaction(async (tx) => {
+    const [before] = await tx.all('SELECT text FROM witness_record WHERE kind = ? AND url = ?', [kind, url]);
+    // Pages show the results of their witnesses.
+    if (kind === 'witness' && (before === undefined || before['text'] !== text))
+      await tx.run('UPDATE page SET revision = ?', [await bumpRevision(tx)]);
+    await tx.run(
+      `INSERT INTO witness_record (kind, url, at, text, head) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (kind, url) DO UPDATE SET at = excluded.at, text = excluded.text, head = excluded.head`,
+      [kind, url, at, text, head === null ? null : JSON.stringify(head)],
+    );
+  });
 }

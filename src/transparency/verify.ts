@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import pLimit from 'p-limit';
 import { z } from 'zod';
-import { lastClosedDay } from '../model/closed-days.ts';
+import { lastClosedDay } from '../model/days.ts';
 import { STATES } from '../model/state.ts';
 import { type Day, type EpochMs, HOUR_MS, toEpochMs } from '../model/time.ts';
 import {

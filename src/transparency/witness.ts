@@ -2,12 +2,8 @@
  * The signed results that a witness publishes, and how a watched page uses them. Pure.
  */
 
-import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { WitnessWord } from '../model/page.ts';
-import type { EpochMs } from '../model/time.ts';
-import type { Database, Reader } from '../store/database.ts';
-import { bumpRevision } from '../store/revisions.ts';
 import {
   cosignedAt,
   cosignNote,
@@ -18,7 +14,7 @@ import {
   type SigningKey,
   signNote,
 } from './note.ts';
-import { type SeenHead, SeenHeadSchema, type Verdict } from './verify.ts';
+import type { Verdict } from './verify.ts';
 
 const WatchedSchema = z.object({
   url: z.string(),
@@ -91,44 +87,4 @@ export async function judgeWitness(
   if (checkpoint === null || !isSigned) return away('It signed no checkpoint of this page.');
   if ((await rootAt(checkpoint.size)) === checkpoint.root) return { url, word: 'agrees', faults: [] };
   return { url, word: 'differs', faults: [`It signed another log of ${checkpoint.size} entries.`] };
-}
-
-const RecordSchema = z.object({
-  /** `watched`: a page that this site looks at. `witness`: what a witness of this site publishes. `word`: what this site does. */
-  kind: z.enum(['watched', 'witness', 'word']),
-  url: z.string(),
-  at: z.coerce.number() as unknown as z.ZodType<EpochMs>,
-  text: z.string().nullable(),
-  head: z.string().nullable(),
-});
-
-/** `text`: null if it couldn't be reached. `head`: the last one that agreed. */
-type WitnessRecord = Omit<z.output<typeof RecordSchema>, 'head'> & { readonly head?: SeenHead | null };
-
-export async function readRecords(reader: Reader): Promise<readonly WitnessRecord[]> {
-  const rows = await reader.all('SELECT kind, url, at, text, head FROM witness_record ORDER BY kind, url');
-  return rows.map((row) => {
-    const { head, ...record } = RecordSchema.parse(row);
-    return { ...record, head: head === null ? null : SeenHeadSchema.parse(JSON.parse(head)) };
-  });
-}
-
-/** Changes with the results of witnesses. Empty: there are none. */
-export async function witnessDigest(reader: Reader): Promise<string> {
-  const rows = await reader.lists("SELECT url, text FROM witness_record WHERE kind = 'witness' ORDER BY url", []);
-  return rows.length === 0 ? '' : hash('sha256', JSON.stringify(rows));
-}
-
-export async function writeRecord(database: Database, { kind, url, at, text, head = null }: WitnessRecord) {
-  await database.transaction(async (tx) => {
-    const [before] = await tx.all('SELECT text FROM witness_record WHERE kind = ? AND url = ?', [kind, url]);
-    // Pages show the results of their witnesses.
-    if (kind === 'witness' && (before === undefined || before['text'] !== text))
-      await tx.run('UPDATE page SET revision = ?', [await bumpRevision(tx)]);
-    await tx.run(
-      `INSERT INTO witness_record (kind, url, at, text, head) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (kind, url) DO UPDATE SET at = excluded.at, text = excluded.text, head = excluded.head`,
-      [kind, url, at, text, head === null ? null : JSON.stringify(head)],
-    );
-  });
 }

@@ -33,8 +33,8 @@ import {
 import { DISK } from '../../src/publish/releases/disk.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
 import { createStore, type Store } from '../../src/store/create-store.ts';
+import type { PassCommit } from '../../src/store/revisions.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
-import type { PassCommit } from '../../src/store/store.ts';
 import { testPageLog } from '../helpers/page-log.ts';
 
 /** 2026-11-21, 10:13 in Berlin. */

@@ -5,7 +5,7 @@
 
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import type { DayRecord } from '../../src/model/closed-days.ts';
+import type { DayRecord } from '../../src/model/days.ts';
 import { toPageKey } from '../../src/model/slugs.ts';
 import { addDays, DAY_MS, type Day, toEpochMs } from '../../src/model/time.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';

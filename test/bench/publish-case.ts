@@ -8,7 +8,7 @@ import { drawingWith } from '../../src/app/workers/drawing.ts';
 import type { State } from '../../src/model/state.ts';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { loadRenderer } from '../../src/publish/draw/renderer.ts';
-import { POOL_PAGES_MIN } from '../../src/publish/page-publisher.ts';
+import { POOL_PAGES_MIN } from '../../src/publish/page-release.ts';
 import type { PublisherOptions, PublishReport } from '../../src/publish/publisher.ts';
 import { type Batch, DISK, type Disk } from '../../src/publish/releases/disk.ts';
 import { currentNumber } from '../../src/publish/releases/folders.ts';

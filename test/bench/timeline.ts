@@ -3,10 +3,9 @@
 import { dayCells } from '../../src/model/days.ts';
 import { type MonitorId, toMonitorId } from '../../src/model/observation.ts';
 import type { History, Span, TimelineSpan } from '../../src/model/overlap.ts';
-import { recordPass, type Sighting } from '../../src/model/reported.ts';
 import { STATES, type State } from '../../src/model/state.ts';
 import { DAY_MS, dayOf, daysUntil, type EpochMs, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
-import { timelineOf } from '../../src/model/timeline.ts';
+import { recordPass, type Sighting, timelineOf } from '../../src/model/timeline.ts';
 import { uptimePeriods } from '../../src/model/uptime.ts';
 import { judge } from './budget.ts';
 

@@ -8,13 +8,12 @@ import {
   type PageDefinition,
   toMonitorId,
 } from '../../src/model/observation.ts';
-import { recordPass } from '../../src/model/reported.ts';
 import { toEpochMs } from '../../src/model/time.ts';
+import { recordPass } from '../../src/model/timeline.ts';
 import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
 import type { SiteStateInputs } from '../../src/publish/definitions/site-state.ts';
-import { badgeFiles } from '../../src/publish/files/badge-files.ts';
 import type { FileEntry } from '../../src/publish/files/file-entry.ts';
-import { pageFiles } from '../../src/publish/files/files.ts';
+import { badgeFiles, pageFiles } from '../../src/publish/files/files.ts';
 import type { PageRenderer } from '../../src/publish/files/kinds.ts';
 import { collectFirsts, loadPageInputs } from '../../src/publish/page-inputs.ts';
 import { commitDays, logPlace, modelFor, type PageTask } from '../../src/publish/page-release.ts';

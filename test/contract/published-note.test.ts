@@ -3,8 +3,7 @@
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
-import { pageBadges } from '../../src/publish/files/badge-files.ts';
-import { pageFiles } from '../../src/publish/files/files.ts';
+import { pageBadges, pageFiles } from '../../src/publish/files/files.ts';
 import { notedRevision } from '../../src/publish/published-note.ts';
 import type { PublisherOptions, PublishReport } from '../../src/publish/publisher.ts';
 import { closeSmallSites, createSmallSite, incidentOf, plainRenderer, type SmallSite } from '../helpers/small-site.ts';

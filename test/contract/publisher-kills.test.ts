@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
-import { pageBadges } from '../../src/publish/files/badge-files.ts';
-import { pageFiles } from '../../src/publish/files/files.ts';
+import { pageBadges, pageFiles } from '../../src/publish/files/files.ts';
 import { RELEASES_KEPT } from '../../src/publish/releases/clean.ts';
 import { poolFolder, releaseNumbers } from '../../src/publish/releases/folders.ts';
 import {

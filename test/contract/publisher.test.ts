@@ -17,7 +17,7 @@ import { createPublishControl } from '../../src/publish/publish-control.ts';
 import type { PublishReport } from '../../src/publish/publisher.ts';
 import { currentNumber, servedRelease } from '../../src/publish/releases/folders.ts';
 import { currentManifest } from '../../src/publish/releases/manifest.ts';
-import { HEARTBEAT_MS } from '../../src/views/model/heartbeat.ts';
+import { HEARTBEAT_MS } from '../../src/views/model/page-model.ts';
 import { testPageLog } from '../helpers/page-log.ts';
 import { servedBodies } from '../helpers/release-inputs.ts';
 import {

@@ -10,7 +10,7 @@ import { createStore, type Store } from '../../src/store/create-store.ts';
 import { uptimeService } from '../../src/sync/connectors/uptime-service/connector.ts';
 import { createHttp, type Http } from '../../src/sync/http/http.ts';
 import { runPass } from '../../src/sync/pass/pass.ts';
-import type { UpstreamReport } from '../../src/sync/pass/report.ts';
+import type { UpstreamReport } from '../../src/sync/pass/requester.ts';
 import { bindUpstream } from '../../src/sync/upstream.ts';
 import { pageModel } from '../../src/views/model/page-model.ts';
 import { v2Documents } from '../../src/views/v2/documents.ts';

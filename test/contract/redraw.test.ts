@@ -11,10 +11,9 @@ import {
   type PageModel,
   type TimelineSpan,
 } from '../../src/model/index.ts';
-import { drawFiles } from '../../src/publish/draw/draw-files.ts';
-import { badgeFiles } from '../../src/publish/files/badge-files.ts';
+import { drawFiles } from '../../src/publish/draw/renderer.ts';
 import type { FileEntry } from '../../src/publish/files/file-entry.ts';
-import { pageFiles } from '../../src/publish/files/files.ts';
+import { badgeFiles, pageFiles } from '../../src/publish/files/files.ts';
 import { partsFingerprint } from '../../src/publish/fingerprint.ts';
 import { badgeSubjects } from '../../src/views/badges/badge-subjects.ts';
 import type { FieldChange } from '../helpers/field-changes.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../src/model/observation.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore, type Store } from '../../src/store/create-store.ts';
-import { subjects } from '../../src/store/store.ts';
+import { subjects } from '../../src/store/revisions.ts';
 import { DATABASES, eachWithDatabase, type TestDatabase } from '../helpers/databases.ts';
 
 const T0 = toEpochMs(Date.UTC(2026, 0, 10, 12));

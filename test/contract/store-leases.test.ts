@@ -5,7 +5,7 @@ import { toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import type { Database } from '../../src/store/database.ts';
 import { createLeases, type Lease, underLease } from '../../src/store/nodes/leases.ts';
-import type { PassCommit } from '../../src/store/store.ts';
+import type { PassCommit } from '../../src/store/revisions.ts';
 import {
   BEGIN_TIMEOUT_MS,
   DATABASES,

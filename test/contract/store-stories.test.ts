@@ -12,7 +12,7 @@ import { createAudit } from '../../src/store/audit.ts';
 import { createStore, type Store } from '../../src/store/create-store.ts';
 import type { Database } from '../../src/store/database.ts';
 import { rememberFirsts } from '../../src/store/identities.ts';
-import { type Subject, subjects } from '../../src/store/store.ts';
+import { type Subject, subjects } from '../../src/store/revisions.ts';
 import { DATABASES, eachWithDatabase } from '../helpers/databases.ts';
 
 const T0 = toEpochMs(Date.UTC(2026, 0, 10, 12));

@@ -12,9 +12,9 @@ import {
 import type { State } from '../../src/model/state.ts';
 import { DAY_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore, type Store } from '../../src/store/create-store.ts';
-import { nextReleaseNumber, raiseReleaseNumbers } from '../../src/store/release-numbers.ts';
+import { nextReleaseNumber, raiseReleaseNumbers } from '../../src/store/identities.ts';
+import type { PassCommit } from '../../src/store/revisions.ts';
 import { copySqlite, openSqlite } from '../../src/store/sqlite/sqlite.ts';
-import type { PassCommit } from '../../src/store/store.ts';
 import { DATABASES, eachWithDatabase } from '../helpers/databases.ts';
 
 const T0 = toEpochMs(Date.UTC(2026, 0, 10, 12));

@@ -4,7 +4,7 @@ import { drawingWith } from '../../src/app/workers/drawing.ts';
 import { createWorkerPool } from '../../src/app/workers/worker-pool.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { loadRenderer } from '../../src/publish/draw/renderer.ts';
-import { POOL_PAGES_MIN } from '../../src/publish/page-publisher.ts';
+import { POOL_PAGES_MIN } from '../../src/publish/page-release.ts';
 import { createPublishControl } from '../../src/publish/publish-control.ts';
 import type { PublishReport } from '../../src/publish/publisher.ts';
 import { SITE_SLUG } from '../../src/publish/releases/folders.ts';

@@ -5,8 +5,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { Pool } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
-import { pageBadges } from '../../src/publish/files/badge-files.ts';
-import { pageFiles } from '../../src/publish/files/files.ts';
+import { pageBadges, pageFiles } from '../../src/publish/files/files.ts';
 import { currentManifest } from '../../src/publish/releases/manifest.ts';
 import { temporaryFolder } from '../helpers/pharos.ts';
 import { closeSmallSites, createSmallSite, publishedBy } from '../helpers/small-site.ts';

@@ -12,7 +12,7 @@ import {
   STATES,
   THEMES,
 } from '../../src/model/index.ts';
-import type { PageBadges } from '../../src/publish/files/badge-files.ts';
+import type { PageBadges } from '../../src/publish/files/files.ts';
 import { type FieldChange, type FieldChangesInit, fieldChanges } from './field-changes.ts';
 import { calm, outage, rightToLeft, stale } from './page-scenes.ts';
 

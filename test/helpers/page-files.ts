@@ -1,8 +1,7 @@
 /** The files of a page together with its badges, which hosts without a server get as files too. */
 
-import { badgeFiles } from '../../src/publish/files/badge-files.ts';
 import type { FileEntry } from '../../src/publish/files/file-entry.ts';
-import { pageFiles } from '../../src/publish/files/files.ts';
+import { badgeFiles, pageFiles } from '../../src/publish/files/files.ts';
 import { badgeSubjects } from '../../src/views/badges/badge-subjects.ts';
 
 export function filesWithBadges(...[model, options = {}]: Parameters<typeof pageFiles>): FileEntry[] {

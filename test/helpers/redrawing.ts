@@ -2,8 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { drawingWith } from '../../src/app/workers/drawing.ts';
-import { type DrawOptions, drawFiles } from '../../src/publish/draw/draw-files.ts';
-import { loadRenderer } from '../../src/publish/draw/renderer.ts';
+import { type DrawOptions, drawFiles, loadRenderer } from '../../src/publish/draw/renderer.ts';
 import { type FileEntry, fileKeys, PRIORITIES } from '../../src/publish/files/file-entry.ts';
 import type { Drawn } from '../../src/publish/files/kinds.ts';
 import type { FileRecord, Manifest } from '../../src/publish/releases/manifest.ts';

@@ -6,9 +6,14 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import type { Disk } from '../../src/publish/releases/disk.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
-import type { Variant } from '../../src/publish/releases/manifest.ts';
-import { compress, filePlaces, type Manifest } from '../../src/publish/releases/manifest.ts';
-import { withoutVariants, writeVariants } from '../../src/publish/releases/variants.ts';
+import {
+  compress,
+  filePlaces,
+  type Manifest,
+  type Variant,
+  withoutVariants,
+} from '../../src/publish/releases/manifest.ts';
+import { writeVariants } from '../../src/publish/releases/variants.ts';
 import type { DrawnFile, ReleaseFile, ReleaseInput } from '../../src/publish/releases/write.ts';
 
 export interface TestFolders extends ReleaseFolders {

@@ -19,8 +19,7 @@ import type { State } from '../../src/model/state.ts';
 import { type EpochMs, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
 import type { SiteStateInputs } from '../../src/publish/definitions/site-state.ts';
-import { badgeData, pageBadges } from '../../src/publish/files/badge-files.ts';
-import { pageFiles } from '../../src/publish/files/files.ts';
+import { badgeData, pageBadges, pageFiles } from '../../src/publish/files/files.ts';
 import { listSiteFiles } from '../../src/publish/files/site-files.ts';
 import { createPublishControl } from '../../src/publish/publish-control.ts';
 import {

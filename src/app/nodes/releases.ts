@@ -13,8 +13,8 @@ import { type ObjectStore, objectDigest } from '../../publish/targets/object-sto
 import { createTaker } from '../../publish/targets/take.ts';
 import { createUploader } from '../../publish/targets/upload.ts';
 import type { Database, Reader } from '../../store/database.ts';
+import { raiseReleaseNumbers } from '../../store/identities.ts';
 import { readPages } from '../../store/pages.ts';
-import { raiseReleaseNumbers } from '../../store/release-numbers.ts';
 import { recordChanges } from '../../store/revisions.ts';
 import { parseJson } from '../../transparency/entries.ts';
 import type { StoreParts } from '../build-store.ts';

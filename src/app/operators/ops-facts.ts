@@ -9,7 +9,6 @@ import { deliveryCounts } from '../../notify/queue.ts';
 import { subscriberCounts } from '../../notify/subscribers.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
 import type { SiteState } from '../../publish/definitions/site-state.ts';
-import { heldRelease } from '../../publish/releases/clean.ts';
 import {
   currentNumber,
   type ReleaseFolders,
@@ -17,6 +16,7 @@ import {
   unpublishedPaths,
 } from '../../publish/releases/folders.ts';
 import { type Manifest, readManifest } from '../../publish/releases/manifest.ts';
+import { heldRelease } from '../../publish/releases/switch.ts';
 import { createAudit } from '../../store/audit.ts';
 import type { Store } from '../../store/create-store.ts';
 import type { Reader } from '../../store/database.ts';

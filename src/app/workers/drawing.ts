@@ -1,8 +1,7 @@
 /** What every thread that renders pages needs. */
 
 import type { Renderer } from '../../publish/draw/renderer.ts';
-import { badgeData, pageBadges } from '../../publish/files/badge-files.ts';
-import { pageFiles } from '../../publish/files/files.ts';
+import { badgeData, pageBadges, pageFiles } from '../../publish/files/files.ts';
 import type { PageRenderer } from '../../publish/files/kinds.ts';
 import { listSiteFiles } from '../../publish/files/site-files.ts';
 import type { PublisherOptions } from '../../publish/publisher.ts';

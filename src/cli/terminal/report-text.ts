@@ -5,7 +5,7 @@ import type { RunReport } from '../../app/run/engine.ts';
 import { pageName } from '../../app/run/outcome.ts';
 import type { PublishReport } from '../../publish/publish-control.ts';
 import { counted } from '../../schema/counted.ts';
-import type { UpstreamReport } from '../../sync/pass/report.ts';
+import type { UpstreamReport } from '../../sync/pass/requester.ts';
 import type { Progress } from './progress.ts';
 import { paint, paragraph, plain, table } from './table.ts';
 

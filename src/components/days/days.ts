@@ -1,6 +1,6 @@
 /**
  * Shows what a day of a bar or of a calendar was, in one pop-over: under the pointer, at a key, and pinned by a tap, with its
- * incidents as links. Without it a bar leads to the page that lists its days. What it reads is packed by `views/days/day-notes.ts`;
+ * incidents as links. Without it a bar leads to the page that lists its days. What it reads is packed by `views/days/day-bar.ts`;
  * on a page of many components most of it stands on theirs, and is fetched when somebody asks for it.
  */
 

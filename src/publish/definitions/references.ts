@@ -16,7 +16,7 @@ import { didYouMean } from '../../schema/nearest.ts';
 import { CATALOGUES, hasWords } from '../../views/words/index.ts';
 import { collectDrafts, readFrom } from './definitions.ts';
 import type { DefinitionInputs } from './inputs.ts';
-import { namesOfPage } from './page-index.ts';
+import { namesOfPage } from './site-memory.ts';
 
 export type UnknownReference = ReturnType<typeof fault>;
 

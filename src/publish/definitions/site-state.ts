@@ -3,7 +3,7 @@
 import type { Announcement } from '../../model/observation.ts';
 import type { SourceFreshness } from '../../model/page.ts';
 import { type EpochMs, earlier, SECOND_MS } from '../../model/time.ts';
-import type { UpstreamTimes } from '../../store/store.ts';
+import type { UpstreamTimes } from '../../store/revisions.ts';
 import type { ResolvedPage, ResolvedSite } from './definitions.ts';
 import type { DefinitionInputs, DefinitionProblem } from './inputs.ts';
 import { ICON_PATH } from './overlay.ts';

@@ -3,8 +3,8 @@
 import { Feed, type Item } from 'feed';
 import ical, { escape as escapeCalendarText, ICalCalendarMethod, ICalEventTransparency } from 'ical-generator';
 import type { CalendarView, FeedItemView, FeedView } from '../../views/feeds/feeds.ts';
-import { cleanMarkup, cleanText } from '../../views/text/plain-text.ts';
-import { safeHtmlOfMarkdown, textOfHtml } from '../../views/text/safe-html.ts';
+import { jsonText } from '../../views/json/state-json.ts';
+import { cleanMarkup, cleanText, safeHtmlOfMarkdown, textOfHtml } from '../../views/text/safe-html.ts';
 
 /** An Atom 1.0 feed. */
 export function atomText(view: FeedView): string {
@@ -146,20 +146,6 @@ export function calendarText(view: CalendarView): string {
   }
   const text = calendar.toString();
   return `${view.events.length > 0 ? text : text.replace(/END:VCALENDAR$/, `${UTC_COMPONENT}\r\n$&`)}\r\n`;
-}
-
-/** A lone surrogate in JSON. */
-const LONE_SURROGATE = /\\ud[89a-f]/;
-
-/** A view as JSON that every parser accepts: lone surrogates replaced, on one line, with a line feed at the end. */
-export function jsonText(view: unknown): string {
-  const text = JSON.stringify(view);
-  // Checking every string takes several times as long, so it is only done if one may be broken.
-  return `${LONE_SURROGATE.test(text) ? JSON.stringify(view, wellFormed) : text}\n`;
-}
-
-function wellFormed(_key: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
 /** Rows as CSV (RFC 4180). By hand, because there are only two rules, and the third, against formulas, is ours. */

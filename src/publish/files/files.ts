@@ -1,11 +1,15 @@
-/** Every file of one status page. */
+/** Every file of one status page, badges included. */
 
 import packageJson from '../../../package.json' with { type: 'json' };
-import { BADGE_KINDS } from '../../badges/kinds.ts';
+import { badgeInputs } from '../../badges/files.ts';
+import { BADGE_KINDS, type BadgeKind, isCard, PART_KINDS } from '../../badges/kinds.ts';
+import { BADGE_FORMATS, badgeFileName } from '../../badges/names.ts';
+import { mergeBadgeOptions } from '../../badges/options.ts';
 import type { LogoFile } from '../../config/own-files.ts';
 import type { ComponentModel, PageModel } from '../../model/index.ts';
 import { PAGE_SCRIPTS } from '../../model/slugs.ts';
 import { once } from '../../once.ts';
+import { type BadgeSubject, type BadgeSubjects, badgeSubjects } from '../../views/badges/badge-subjects.ts';
 import { type SocialLogo, socialView } from '../../views/badges/social.ts';
 import { verifyView } from '../../views/component/verify.ts';
 import { calendarView, feedInputs, type PageFeeds } from '../../views/feeds/feeds.ts';
@@ -20,6 +24,7 @@ import {
   BADGES_PATH,
   componentPath,
   EMBED_PATH,
+  groupPath,
   HISTORY_PATH,
   HOME_PATH,
   historyPath,
@@ -32,8 +37,9 @@ import {
   VERIFY_PATH,
 } from '../../views/text/addresses.ts';
 import { v2Documents } from '../../views/v2/documents.ts';
+import type { ResolvedPage } from '../definitions/definitions.ts';
 import { ICON_PATH, type PageIcon } from '../definitions/overlay.ts';
-import type { PageBadges } from './badge-files.ts';
+import type { BadgeData } from '../releases/release-data.ts';
 import { type FileEntry, type FileEntryInit, fileEntry, inFolder, type Priority } from './file-entry.ts';
 import { type FileKind, KINDS, LOGOS } from './kinds.ts';
 import { type PageFacts, pageFacts } from './page-facts.ts';
@@ -296,4 +302,37 @@ function feedFiles({ model, componentWords }: PageFacts): FileEntry[] {
 function historyFeeds(feeds: () => PageFeeds): FileEntry[] {
   const feed = { inputs: once(() => feeds().history()) };
   return [fileEntry(KINDS.atom, 'history.atom', feed), fileEntry(KINDS.rss, 'history.rss', feed)];
+}
+
+/** Options for the badges of a page, and the operator's custom badges, in addition to the standard ones. */
+export type PageBadges = Pick<BadgeData, 'options' | 'named'>;
+
+/** The options of a page's badges, from its settings and the configuration. */
+export function pageBadges({ config, settings }: ResolvedPage): PageBadges {
+  return { options: { locale: settings.locale, ...config?.badge }, named: config?.badges ?? [] };
+}
+
+/** The data for badges that is stored with a release. */
+export function badgeData(model: PageModel, page: ResolvedPage): BadgeData {
+  return { ...pageBadges(page), subjects: badgeSubjects(model), staleAfter: model.staleAfter };
+}
+
+/** Every kind and custom badge for the page, and a few for each group and component, in every format. */
+export function badgeFiles({ page, groups, components }: BadgeSubjects, { options, named }: PageBadges): FileEntry[] {
+  const files = (folder: string, name: string, kind: BadgeKind, subject: BadgeSubject, own = options) =>
+    BADGE_FORMATS.map((format) =>
+      fileEntry(KINDS.badges[format], `${folder}${BADGES_PATH}${badgeFileName(name, format)}`, {
+        priority: format === '.png' || isCard(kind) ? 'background' : 'immediate',
+        inputs: () => badgeInputs(subject, kind, own),
+      }),
+    );
+  const parts = [
+    ...groups.map(({ id, subject }) => [groupPath(id), subject] as const),
+    ...components.map(({ id, subject }) => [componentPath(id), subject] as const),
+  ];
+  return [
+    ...BADGE_KINDS.flatMap((kind) => files('', kind, kind, page)),
+    ...named.flatMap(({ name, kind, ...own }) => files('', name, kind, page, mergeBadgeOptions(options, own))),
+    ...parts.flatMap(([folder, subject]) => PART_KINDS.flatMap((kind) => files(folder, kind, kind, subject))),
+  ];
 }

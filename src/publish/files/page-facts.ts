@@ -16,10 +16,10 @@ import {
 } from '../../model/index.ts';
 import { once } from '../../once.ts';
 import { intervalOfMonth, listMonths, monthOf } from '../../views/days/months.ts';
-import { type PageFrame, type Settled, toAge, toFrame } from '../../views/frame/page-frame.ts';
+import { type PageFrame, type Settled, toAge, toFrame } from '../../views/frame/shell.ts';
 import { isOpen, settledAt, touches } from '../../views/incident/events.ts';
 import { type ReportDocument, reportDocument } from '../../views/json/report-data.ts';
-import { componentsWithNews, lastHeartbeat, modelAt } from '../../views/model/heartbeat.ts';
+import { componentsWithNews, lastHeartbeat, modelAt } from '../../views/model/page-model.ts';
 import { fingerprintOf, partsFingerprint } from '../fingerprint.ts';
 
 export type PageFacts = ReturnType<typeof pageFacts>;

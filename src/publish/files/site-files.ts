@@ -16,8 +16,7 @@ import {
   siteRobotsView,
 } from '../../views/site/crawlers.ts';
 import { indexOfPagesView } from '../../views/site/index-of-pages.ts';
-import { CATALOGUES } from '../../views/words/index.ts';
-import { bannerSentence } from '../../views/words/state-words.ts';
+import { bannerSentence, CATALOGUES } from '../../views/words/index.ts';
 import { lookSettings } from '../definitions/definitions.ts';
 import type { SecurityContact } from '../definitions/inputs.ts';
 import type { SiteFilesInput } from '../site-release.ts';

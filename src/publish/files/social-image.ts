@@ -6,8 +6,7 @@
 import { type Box, type BoxStyle, type Faces, facesFor } from '../../badges/lettering/faces.ts';
 import { type Colour, toHex, WHITE } from '../../looks/colour.ts';
 import { PRESET_LOOKS } from '../../looks/presets.ts';
-import { LOOKS } from '../../looks/states.ts';
-import { filledShape, SHAPE_SIZE } from '../../looks/stylesheet.ts';
+import { filledShape, LOOKS, SHAPE_SIZE } from '../../looks/states.ts';
 import { once } from '../../once.ts';
 import type { SocialView } from '../../views/badges/social.ts';
 import { localeDirection } from '../../views/words/index.ts';

@@ -1,6 +1,6 @@
 /** Removes releases and folders that are no longer needed, and what a crash left half written. */
 
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PageConfig } from '../../config/schema.ts';
 import { statedAccess } from '../../model/access.ts';
@@ -92,49 +92,6 @@ export function removeOrphans({ disk, folders }: Place): void {
 function hasManifest(folders: ReleaseFolders, slug: string, number: number): boolean {
   const manifest = statSync(join(releaseFolder(folders, slug, number), 'manifest.json'), { throwIfNoEntry: false });
   return manifest !== undefined && manifest.size > 0;
-}
-
-/**
- * An operator can hold a page: it stays on its release, whatever news there is, until the hold is released. The hold is stored
- * next to the releases, so it survives a restart and is removed with the page.
- */
-const heldFile = (folders: ReleaseFolders, slug: string): string => join(folders.releases, slug, 'held');
-
-/** Holds a page on the release being served. The caller holds the publishing lease. */
-export async function hold({ disk, folders }: Place, slug: string, number: number): Promise<void> {
-  const file = heldFile(folders, slug);
-  const batch = disk.batch();
-  disk.remove(file);
-  try {
-    batch.write(file, Buffer.from(String(number)));
-    await batch.flush();
-  } finally {
-    batch.close();
-  }
-}
-
-/**
- * Ends the hold of a page.
- * @returns whether there was one
- */
-export function letGo({ disk, folders }: Place, slug: string): boolean {
-  const wasHeld = heldRelease(folders, slug) !== null;
-  disk.remove(heldFile(folders, slug));
-  return wasHeld;
-}
-
-/**
- * Returns the release that a page is held on; null: none. A hold ends when the page becomes private or public or is removed,
- * because the release was made for other visitors.
- */
-export function heldRelease(folders: ReleaseFolders, slug: string): number | null {
-  try {
-    const number = Number(readFileSync(heldFile(folders, slug), 'utf8'));
-    return number === currentNumber(folders, slug) ? number : null;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
 }
 
 // Removes public links to pages that are no longer public, before anything else happens. Changes links only and

@@ -284,3 +284,8 @@ export function createManifestCache(folders: ReleaseFolders, recordsMax: number 
     },
   };
 }
+
+/** Paths of a release whose variants are not made yet. */
+export function withoutVariants({ files }: Manifest): string[] {
+  return Object.entries(files).flatMap(([path, { variants }]) => (variants === null ? [path] : []));
+}

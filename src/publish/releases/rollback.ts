@@ -4,15 +4,14 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StatusError } from '../../errors.ts';
-import { nextReleaseNumber } from '../../store/release-numbers.ts';
+import { nextReleaseNumber } from '../../store/identities.ts';
 import { type PageLog, readLines } from '../../transparency/page-log.ts';
-import { hold, letGo } from './clean.ts';
 import { DISK, type Disk } from './disk.ts';
 import { filesFolder, type ReleaseFolders, releaseFolder, releaseNumbers, servedRelease } from './folders.ts';
 import { withLogFiles } from './log-files.ts';
 import { filePlaces, type Manifest, readManifest, releasePage } from './manifest.ts';
 import { setModes } from './modes.ts';
-import { type PublishLeaseDeps, switchTo, withPublishLease } from './switch.ts';
+import { hold, letGo, type PublishLeaseDeps, switchTo, withPublishLease } from './switch.ts';
 import { writeRelease } from './write.ts';
 
 interface RollbackDeps extends PublishLeaseDeps {

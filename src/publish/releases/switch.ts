@@ -1,4 +1,4 @@
-/** Switches the served release of a page by renaming one link. */
+/** Switches the served release of a page by renaming one link, and holds a page on a release. */
 
 import { randomUUID } from 'node:crypto';
 import { chmodSync, linkSync, lstatSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import type { Database } from '../../store/database.ts';
 import { makeFolder } from '../../store/make-folder.ts';
 import { createLeases, type Lease, type Leases, underLease } from '../../store/nodes/leases.ts';
 import type { Disk } from './disk.ts';
-import { filesFolder, type Place, type ReleaseFolders } from './folders.ts';
+import { currentNumber, filesFolder, type Place, type ReleaseFolders } from './folders.ts';
 import type { Manifest } from './manifest.ts';
 import { chooseModes } from './modes.ts';
 
@@ -149,4 +149,47 @@ function folderId(folders: ReleaseFolders): string {
   // Earlier versions left it to the umask, and who can change the id can publish beside another process.
   else if ((mode & 0o777) !== OWN_MODE) chmodSync(file, OWN_MODE);
   return readFileSync(file, 'utf8');
+}
+
+/**
+ * An operator can hold a page: it stays on its release, whatever news there is, until the hold is released. The hold is stored
+ * next to the releases, so it survives a restart and is removed with the page.
+ */
+const heldFile = (folders: ReleaseFolders, slug: string): string => join(folders.releases, slug, 'held');
+
+/** Holds a page on the release being served. The caller holds the publishing lease. */
+export async function hold({ disk, folders }: Place, slug: string, number: number): Promise<void> {
+  const file = heldFile(folders, slug);
+  const batch = disk.batch();
+  disk.remove(file);
+  try {
+    batch.write(file, Buffer.from(String(number)));
+    await batch.flush();
+  } finally {
+    batch.close();
+  }
+}
+
+/**
+ * Ends the hold of a page.
+ * @returns whether there was one
+ */
+export function letGo({ disk, folders }: Place, slug: string): boolean {
+  const wasHeld = heldRelease(folders, slug) !== null;
+  disk.remove(heldFile(folders, slug));
+  return wasHeld;
+}
+
+/**
+ * Returns the release that a page is held on; null: none. A hold ends when the page becomes private or public or is removed,
+ * because the release was made for other visitors.
+ */
+export function heldRelease(folders: ReleaseFolders, slug: string): number | null {
+  try {
+    const number = Number(readFileSync(heldFile(folders, slug), 'utf8'));
+    return number === currentNumber(folders, slug) ? number : null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
 }

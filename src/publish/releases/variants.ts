@@ -8,11 +8,6 @@ import { NEXT_FOLDER, type Place, releaseFolder } from './folders.ts';
 import { filePlaces, MANIFEST_FILE, type Manifest, VARIANT_SUFFIXES, type Variant } from './manifest.ts';
 import { chooseModes } from './modes.ts';
 
-/** Paths of a release whose variants are not made yet. */
-export function withoutVariants({ files }: Manifest): string[] {
-  return Object.entries(files).flatMap(([path, { variants }]) => (variants === null ? [path] : []));
-}
-
 /**
  * Writes variants next to the files of a release, and then names them in its manifest. The manifest
  * therefore never names a missing variant.

@@ -20,8 +20,8 @@ import {
   identifyManifest,
   type Manifest,
   parseManifest,
+  withoutVariants,
 } from '../releases/manifest.ts';
-import { withoutVariants } from '../releases/variants.ts';
 import {
   fileKey,
   isStoredCompressed,

@@ -11,8 +11,7 @@ import type { ConfigFile } from '../../config/file-schema.ts';
 import type { PageKey } from '../../model/slugs.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
 import { type Secret, TOKEN_LENGTH_MIN } from '../../schema/secret.ts';
-import type { Database, SqlValue } from '../../store/database.ts';
-import { flag, instant, table, text } from '../../store/table.ts';
+import { type Database, flag, instant, type SqlValue, table, text } from '../../store/database.ts';
 import { type ApiScope, type ApiToken, type ApiTokens, isInForce } from '../../store/written.ts';
 
 export interface Operator {

@@ -18,11 +18,11 @@ import {
 } from '../../store/upstream-control.ts';
 import type { Upstream } from '../upstream.ts';
 import { createQuota, intervalMinMs } from './quota.ts';
-import { type Outcome, toReport, type UpstreamReport } from './report.ts';
+import { type Outcome, toReport, type UpstreamReport } from './requester.ts';
 import { createRunner, type Runner, type RunnerDeps } from './runner.ts';
 import { type SnapshotTask, takeSnapshot, toFailure } from './snapshot.ts';
 
-export type { UpstreamReport } from './report.ts';
+export type { UpstreamReport } from './requester.ts';
 
 /** What a pass needs from outside. Everything except the store is for the runner. */
 export interface PassDeps extends Omit<RunnerDeps, 'quota' | 'beforeRequest' | 'stored'> {

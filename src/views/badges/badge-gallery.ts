@@ -2,8 +2,7 @@
 
 import { escapeMarkup } from '../../model/scalars.ts';
 import { joinPieces, type Pieces, toPiece } from '../../model/translated.ts';
-import type { PageFrame } from '../frame/page-frame.ts';
-import { buildShell, createContext, rootUrl, type ViewContext } from '../frame/shell.ts';
+import { buildShell, createContext, type PageFrame, rootUrl, type ViewContext } from '../frame/shell.ts';
 import { absoluteUrl, BADGES_PATH, componentPath, EMBED_PATH, groupPath } from '../text/addresses.ts';
 import { badgeSnippets } from './snippets.ts';
 

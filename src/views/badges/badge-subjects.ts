@@ -29,8 +29,7 @@ import {
 } from '../../model/index.ts';
 import { BAR_DAYS, barCells, cellLetters } from '../days/day-bar.ts';
 import { isOpen } from '../incident/events.ts';
-import { countedComponents } from '../model/page-state.ts';
-import { upstreamResponseMs } from '../model/upstream-figures.ts';
+import { countedComponents, upstreamResponseMs } from '../model/page-state.ts';
 
 /** Everything any kind of badge shows of a page, a group or a component. */
 export interface BadgeSubject {

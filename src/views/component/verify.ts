@@ -3,8 +3,7 @@
 import type { ComponentModel, LogSummary, WitnessWord } from '../../model/index.ts';
 import { WITNESS_PATH } from '../../model/slugs.ts';
 import type { Day, EpochMs } from '../../model/time.ts';
-import type { PageFrame } from '../frame/page-frame.ts';
-import { buildShell, createContext, linkTo, rootUrl, type ViewContext } from '../frame/shell.ts';
+import { buildShell, createContext, linkTo, type PageFrame, rootUrl, type ViewContext } from '../frame/shell.ts';
 import { componentPath, VERIFY_PATH } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
 

@@ -9,8 +9,7 @@ import {
   type PageModel,
   startOfDay,
 } from '../../model/index.ts';
-import type { PageFrame } from '../frame/page-frame.ts';
-import type { LinkView, ViewContext } from '../frame/shell.ts';
+import type { LinkView, PageFrame, ViewContext } from '../frame/shell.ts';
 
 /** The month of `at` in the IANA zone `zone`. */
 export function monthOf(at: EpochMs, zone: string): string {

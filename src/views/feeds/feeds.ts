@@ -19,10 +19,8 @@ import {
 import { incidentChangedAt, isOpen } from '../incident/events.ts';
 import { absoluteUrl, componentPath, incidentPath, maintenancePath, stableUuid } from '../text/addresses.ts';
 import { formatIn } from '../text/format.ts';
-import { cleanLine, cleanText } from '../text/plain-text.ts';
-import { textOfMarkdown } from '../text/safe-html.ts';
-import { findWords } from '../words/index.ts';
-import { statusWord } from '../words/state-words.ts';
+import { cleanLine, cleanText, textOfMarkdown } from '../text/safe-html.ts';
+import { findWords, statusWord } from '../words/index.ts';
 
 /** Everything that a feed is made from. */
 export type FeedInputs = ReturnType<PageFeeds['of']>;

@@ -1,9 +1,16 @@
-/** What stands around every page of a status page: head, header, age of the data, footer. */
+/**
+ * What surrounds every file of a page: the parts of its model that all views share, and the head, header, age of the data and
+ * footer. A view that takes a part can be made from nothing else, so that the digest of the part says whether the view is still
+ * what it was.
+ */
 
 import { LRUCache } from 'lru-cache';
 import {
+  type ComponentDefinition,
+  type ComponentModel,
   type EpochMs,
   MINUTE_MS,
+  type PageDefinition,
   type PageGroup,
   type PageIncident,
   type PageLanguages,
@@ -12,16 +19,69 @@ import {
   type PageSettings,
   type Pieces,
   SECOND_MS,
+  type SourceFreshness,
   type State,
 } from '../../model/index.ts';
 import { safeLink } from '../../model/scalars.ts';
 import { NOW_JSON_PATH, SUBSCRIBE_PATH } from '../text/addresses.ts';
 import { type Format, formatIn } from '../text/format.ts';
-import { cleanLine } from '../text/plain-text.ts';
-import { catalogueTag, fill, findWords, localeDirection, type Words } from '../words/index.ts';
-import { stateWord } from '../words/state-words.ts';
-import type { PageAge, PageFrame } from './page-frame.ts';
+import { cleanLine } from '../text/safe-html.ts';
+import { catalogueTag, fill, findWords, localeDirection, stateWord, type Words } from '../words/index.ts';
 import { type OwnLook, themeStyle } from './theme.ts';
+
+/** What every file may show of its page, whatever the file is about. */
+export interface PageFrame extends Pick<PageModel, 'settings' | 'groups' | 'titleLang'> {
+  readonly definition: FrameDefinition;
+  readonly components: readonly FrameComponent[];
+}
+
+/** Who it is, how it looks and whether everybody may see it; not what is on it. */
+type FrameDefinition = Pick<
+  PageDefinition,
+  'id' | 'title' | 'homepageUrl' | 'contactUrl' | 'icon' | 'access' | 'theme'
+>;
+
+interface FrameComponent extends Pick<ComponentModel, 'name' | 'lang'> {
+  readonly definition: Pick<ComponentDefinition, 'id' | 'groupId'>;
+}
+
+/** A component with its time line, and whether it is part of the page's own figures. */
+export interface MeasuredComponent extends FrameComponent, Pick<ComponentModel, 'timeline'> {
+  readonly definition: FrameComponent['definition'] & Pick<ComponentDefinition, 'counts' | 'monitor'>;
+}
+
+/** What a file about the present says of its age. */
+export interface PageAge extends Pick<PageModel, 'asOf' | 'staleAfter' | 'dataFrom' | 'isStale'> {
+  readonly sources: readonly Pick<SourceFreshness, 'intervalMs'>[];
+}
+
+/** In place of its age for a file about what is over: the latest instant that it depends on. It never goes stale. */
+export interface Settled {
+  readonly asOf: EpochMs;
+  readonly staleAfter: null;
+}
+
+/** A page with the instant that what is shown of it is true for. */
+export type DatedPage = PageFrame & Pick<PageModel, 'asOf'>;
+
+export function toFrame({ definition, settings, groups, components, titleLang }: PageModel): PageFrame {
+  const { id, title, homepageUrl, contactUrl, icon, access, theme } = definition;
+  return {
+    definition: { id, title, homepageUrl, contactUrl, icon, access, theme },
+    titleLang,
+    settings,
+    groups,
+    components: components.map(({ definition: { id, groupId }, name, lang }) => ({
+      definition: { id, groupId },
+      name,
+      lang,
+    })),
+  };
+}
+
+export function toAge({ asOf, staleAfter, dataFrom, isStale, sources }: PageModel): PageAge {
+  return { asOf, staleAfter, dataFrom, isStale, sources: sources.map(({ intervalMs }) => ({ intervalMs })) };
+}
 
 // Which addresses from outside may become a picture.
 

@@ -2,8 +2,7 @@
 
 import { type Colour, legibleOn } from '../../looks/colour.ts';
 import { PRESET_LOOKS, type PresetLook } from '../../looks/presets.ts';
-import { LOOKS } from '../../looks/states.ts';
-import { lightDark } from '../../looks/stylesheet.ts';
+import { LOOKS, lightDark } from '../../looks/states.ts';
 import type { PageSettings } from '../../model/index.ts';
 import { HEX_COLOUR } from '../../model/scalars.ts';
 import { stylesheetFault } from './own-stylesheet.ts';

@@ -2,12 +2,10 @@
 
 import { type Day, dayOf, type EpochMs, INCIDENT_IMPACTS, type Interval, type PageModel } from '../../model/index.ts';
 import { intervalOfMonth, linkMonths } from '../days/months.ts';
-import type { DatedPage } from '../frame/page-frame.ts';
-import { buildShell, createContext, type ViewContext } from '../frame/shell.ts';
+import { buildShell, createContext, type DatedPage, type ViewContext } from '../frame/shell.ts';
 import { type EventView, incidentEvent, maintenanceEvent } from '../incident/events.ts';
 import { HISTORY_PATH, historyPath, pathSegment } from '../text/addresses.ts';
-import { fill } from '../words/index.ts';
-import { impactWord } from '../words/state-words.ts';
+import { fill, impactWord } from '../words/index.ts';
 
 /** A page as far as one month of its history is concerned; of events, newest first, at least those that begin in the month. */
 export interface HistoryPage extends DatedPage, Pick<PageModel, 'incidents' | 'maintenances'> {

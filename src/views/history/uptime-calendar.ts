@@ -14,15 +14,29 @@ import {
   uptimeOf,
 } from '../../model/index.ts';
 import { combinedDays } from '../badges/badge-subjects.ts';
-import { barCells, barDays, buildDayBar } from '../days/day-bar.ts';
-import { type DayDetail, dayRuns, dayTip, type IncidentHead, listDayRows } from '../days/day-notes.ts';
+import {
+  barCells,
+  barDays,
+  buildDayBar,
+  type DayDetail,
+  dayRuns,
+  dayTip,
+  type IncidentHead,
+  listDayRows,
+} from '../days/day-bar.ts';
 import { addMonths, intervalOfMonth } from '../days/months.ts';
-import type { MeasuredComponent, PageAge, PageFrame } from '../frame/page-frame.ts';
-import { buildShell, createContext, linkTo, type ViewContext } from '../frame/shell.ts';
+import {
+  buildShell,
+  createContext,
+  linkTo,
+  type MeasuredComponent,
+  type PageAge,
+  type PageFrame,
+  type ViewContext,
+} from '../frame/shell.ts';
 import { countedComponents, countedTexts } from '../model/page-state.ts';
 import { componentPath, UPTIME_PATH } from '../text/addresses.ts';
-import { fill } from '../words/index.ts';
-import { stateWord } from '../words/state-words.ts';
+import { fill, stateWord } from '../words/index.ts';
 
 const MONTHS = 12;
 

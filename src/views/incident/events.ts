@@ -14,13 +14,11 @@ import {
   toEpochMs,
   toPiece,
 } from '../../model/index.ts';
-import type { PageFrame } from '../frame/page-frame.ts';
-import { ownPictureFrom, type ViewContext } from '../frame/shell.ts';
+import { ownPictureFrom, type PageFrame, type ViewContext } from '../frame/shell.ts';
 import { incidentPath, maintenancePath, pathSegment } from '../text/addresses.ts';
 import type { Format } from '../text/format.ts';
 import { safeHtmlOfMarkdown, safeHtmlOfPieces } from '../text/safe-html.ts';
-import { count } from '../words/index.ts';
-import { impactWord, statusWord } from '../words/state-words.ts';
+import { count, impactWord, statusWord } from '../words/index.ts';
 
 // When an incident last changed, and whether it goes on.
 

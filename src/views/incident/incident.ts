@@ -9,11 +9,18 @@ import {
   type State,
 } from '../../model/index.ts';
 import { monthOf } from '../days/months.ts';
-import type { PageAge, PageFrame, Settled } from '../frame/page-frame.ts';
-import { buildShell, createContext, linkTo, type ViewContext } from '../frame/shell.ts';
+import {
+  buildShell,
+  createContext,
+  linkTo,
+  type PageAge,
+  type PageFrame,
+  type Settled,
+  type ViewContext,
+} from '../frame/shell.ts';
 import { componentPath, historyPath, incidentPath, maintenancePath } from '../text/addresses.ts';
 import { ruleText } from '../text/format.ts';
-import { stateWord, statusWord } from '../words/state-words.ts';
+import { stateWord, statusWord } from '../words/index.ts';
 import { afterText, type EventView, incidentEvent, isOpen as isStillOpen, maintenanceEvent } from './events.ts';
 
 const USUAL: readonly IncidentStatus[] = ['investigating', 'identified', 'monitoring', 'resolved'];

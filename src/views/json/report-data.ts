@@ -20,7 +20,7 @@ import { intervalOfMonth } from '../days/months.ts';
 import { isOpen, touches } from '../incident/events.ts';
 import { countedComponents } from '../model/page-state.ts';
 import { listSections } from '../model/sections.ts';
-import { componentHead, incidentHead, maintenanceHead, pageHead } from './heads.ts';
+import { componentHead, incidentHead, maintenanceHead, pageHead } from './state-json.ts';
 import { type UptimeFigures, uptimeFigures } from './uptime-json.ts';
 
 export type ReportDocument = ReturnType<typeof reportDocument>;

@@ -1,7 +1,13 @@
-/** `api/state.json`: the present state of a page in a few hundred bytes, and until when a copy of it may be believed. */
+/**
+ * `api/state.json`: the present state of a page in a few hundred bytes, and until when a copy of it may be believed. Our other
+ * JSON documents share its names of pages, components and events, and its form as text.
+ */
 
 import {
+  type ComponentModel,
   FORMULA_VERSION,
+  type PageIncident,
+  type PageMaintenance,
   type PageModel,
   type SourceFreshness,
   toEpochMs,
@@ -10,9 +16,10 @@ import {
 } from '../../model/index.ts';
 import { isOpen } from '../incident/events.ts';
 import { listSections } from '../model/sections.ts';
-import { catalogueTag, findWords } from '../words/index.ts';
-import { bannerSentence, stateWord } from '../words/state-words.ts';
-import { componentHead, incidentHead, maintenanceHead, pageHead } from './heads.ts';
+import { absoluteUrl, incidentPath, maintenancePath } from '../text/addresses.ts';
+import { v2ComponentId, v2PageId } from '../v2/components.ts';
+import { v2IncidentId, v2MaintenanceId } from '../v2/incidents.ts';
+import { bannerSentence, catalogueTag, findWords, stateWord } from '../words/index.ts';
 
 // `api/now.json`: when a page was checked last, which no file drawn at its last change can know.
 
@@ -104,4 +111,48 @@ export function buildDocument(model: PageModel, version: string) {
       announcements: model.announcements.length,
     },
   };
+}
+
+export function pageHead(model: PageModel) {
+  return { id: v2PageId(model), name: model.definition.title, url: model.settings.url };
+}
+
+/** @param group  the name of the group it stands in */
+export function componentHead(
+  model: PageModel,
+  { definition, plainName: name }: ComponentModel,
+  group: string | null | undefined,
+) {
+  return { id: definition.id, v2_id: v2ComponentId(model, definition.id), name, group: group ?? null };
+}
+
+export function incidentHead(model: PageModel, { title, slug, status, id }: PageIncident) {
+  // As in `api/v2/`.
+  return {
+    id: v2IncidentId(model, { id }),
+    title,
+    url: absoluteUrl(model, incidentPath(slug)),
+    status: status as string,
+  };
+}
+
+export function maintenanceHead(
+  model: PageModel,
+  { title, slug, status, id }: PageMaintenance,
+): ReturnType<typeof incidentHead> {
+  return { id: v2MaintenanceId(model, { id }), title, url: absoluteUrl(model, maintenancePath(slug)), status };
+}
+
+/** A lone surrogate in JSON. */
+const LONE_SURROGATE = /\\ud[89a-f]/;
+
+/** A view as JSON that every parser accepts: lone surrogates replaced, on one line, with a line feed at the end. */
+export function jsonText(view: unknown): string {
+  const text = JSON.stringify(view);
+  // Checking every string takes several times as long, so it is only done if one may be broken.
+  return `${LONE_SURROGATE.test(text) ? JSON.stringify(view, wellFormed) : text}\n`;
+}
+
+function wellFormed(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value;
 }

@@ -1,6 +1,6 @@
 /** `api/uptime.json`: what every uptime figure of a page is made from, so that anybody can count again. */
 
-import { closedDays, DAYS_COUNT, type DayFigures, lastClosedDay } from '../../model/closed-days.ts';
+import { closedDays, DAYS_COUNT, type DayFigures, lastClosedDay } from '../../model/days.ts';
 import {
   type ComponentModel,
   combinedUptime,
@@ -24,11 +24,10 @@ import {
   upstreamOf,
   uptimePeriods,
 } from '../../model/index.ts';
-import { countedComponents, lastChangeAt } from '../model/page-state.ts';
+import { countedComponents, lastChangeAt, upstreamRatio } from '../model/page-state.ts';
 import { listSections } from '../model/sections.ts';
-import { upstreamRatio } from '../model/upstream-figures.ts';
 import { shortId } from '../text/addresses.ts';
-import { componentHead, pageHead } from './heads.ts';
+import { componentHead, pageHead } from './state-json.ts';
 
 /** The formula in words, beside its version. */
 const FORMULA =

@@ -1,15 +1,17 @@
-/** Everything known about one status page, from what is remembered and what defines it. */
+/** Everything known about one status page, from what is remembered and what defines it, now or at its last heartbeat. */
 
 import {
   type Announcement,
   type ComponentDefinition,
   type ComponentModel,
+  cutTimeline,
   type Entries,
   type EpochMs,
   entriesOf,
   impactChangesAt,
   isOverStatus,
   type LogSummary,
+  MINUTE_MS,
   type MonitorId,
   type MonitorObservation,
   type MonitorPast,
@@ -21,14 +23,13 @@ import {
   toEpochMs,
   upstreamOf,
 } from '../../model/index.ts';
+import { incidentChangedAt } from '../incident/events.ts';
 import { type LaidComponent, layComponent } from './component-line.ts';
-import { HEARTBEAT_MS } from './heartbeat.ts';
-import type { KnownEntry } from './identities.ts';
 import { incidentAt, isOnPage, matchComponents, type SeenIncident } from './known-incidents.ts';
 import { combinedPresent, countedComponents } from './page-state.ts';
 import { listPlans, type SeenMaintenance } from './plans.ts';
 import { inPageOrder, withContext } from './sections.ts';
-import { buildStories } from './stories.ts';
+import { buildStories, type KnownEntry } from './stories.ts';
 
 export interface PageInputs {
   readonly definition: PageDefinition;
@@ -204,4 +205,76 @@ function nextEntryAt({ entries, nextAt }: Entries, watched: number, asOf: EpochM
     .flatMap((entry) => impactChangesAt(entry, watched, asOf) ?? []);
   const all = nextAt === null ? instants : [...instants, nextAt];
   return all.length === 0 ? null : toEpochMs(Math.min(...all));
+}
+
+/** Files are drawn anew this often even when nothing happens, so that a reader can tell a live page from a dead one. */
+export const HEARTBEAT_MS = 15 * MINUTE_MS;
+
+/** The page's last heartbeat that is not after the model's `asOf`. */
+export function lastHeartbeat({ asOf, definition }: PageModel): EpochMs {
+  return heartbeatBefore(asOf, definition.slug);
+}
+
+/** The last heartbeat of a page that is not after `at`. Each page has its own, so that many do not come due at one instant. */
+export function heartbeatBefore(at: EpochMs, slug: string): EpochMs {
+  return toEpochMs(at - ((at - beatPhase(slug)) % HEARTBEAT_MS));
+}
+
+/** Where in the interval the page's heartbeats are: the same in every process, and as good as random over pages (FNV-1a). */
+function beatPhase(slug: string): number {
+  let mixed = 0x811c9dc5;
+  for (const character of slug) mixed = Math.imul(mixed ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  return mixed % HEARTBEAT_MS;
+}
+
+/** The same model with figures, time lines and freshness up to `heartbeat`. States stay those of the present. */
+export function modelAt(model: PageModel, heartbeat: EpochMs): PageModel {
+  if (heartbeat === model.asOf) return model;
+  const earliest = (at: EpochMs): EpochMs => toEpochMs(Math.min(at, heartbeat));
+  return {
+    ...model,
+    asOf: heartbeat,
+    staleAfter: toEpochMs(model.staleAfter - (model.asOf - heartbeat)),
+    dataFrom: model.dataFrom === null ? null : earliest(model.dataFrom),
+    sources: model.sources.map((source) => ({
+      ...source,
+      monitorsAt: source.monitorsAt === null ? null : earliest(source.monitorsAt),
+      incidentsAt: source.incidentsAt === null ? null : earliest(source.incidentsAt),
+    })),
+    components: model.components.map((component) => componentAt(component, heartbeat)),
+  };
+}
+
+type Cut = Pick<ComponentModel, 'timeline' | 'responseTimes'>;
+
+/** What was cut last of each line, which a component has in common with itself in other languages. */
+const cuts = new WeakMap<
+  Cut['timeline'],
+  Pick<Cut, 'responseTimes'> & { readonly heartbeat: EpochMs; readonly cut: Cut }
+>();
+
+function componentAt(component: ComponentModel, heartbeat: EpochMs): ComponentModel {
+  const { timeline, responseTimes } = component;
+  const known = cuts.get(timeline);
+  if (known?.heartbeat === heartbeat && known.responseTimes === responseTimes) return { ...component, ...known.cut };
+  // As in the page's own model, what goes on at that instant is part of the line: it colours the day, whatever it lasted.
+  const to = toEpochMs(heartbeat + 1);
+  const cut = {
+    timeline: cutTimeline(timeline, { from: timeline[0]?.from ?? heartbeat, to }),
+    responseTimes: responseTimes.filter(({ at }) => at < heartbeat),
+  };
+  cuts.set(timeline, { heartbeat, responseTimes, cut });
+  return { ...component, ...cut };
+}
+
+/** Ids of the components that have news since `heartbeat`: another state, or word of an incident or a maintenance of theirs. */
+export function componentsWithNews(model: PageModel, heartbeat: EpochMs): ReadonlySet<string> {
+  const { components, incidents, maintenances, asOf } = model;
+  return new Set([
+    ...components
+      .filter(({ isStale, since }) => isStale || (since !== null && since > heartbeat))
+      .map(({ definition }) => definition.id),
+    ...incidents.filter((one) => incidentChangedAt(one, asOf) > heartbeat).flatMap(({ componentIds }) => componentIds),
+    ...maintenances.filter(({ changedAt }) => changedAt > heartbeat).flatMap(({ componentIds }) => componentIds),
+  ]);
 }

@@ -1,4 +1,6 @@
-/** The state of several components as one, and since when it is that. */
+/**
+ * The state of several components as one, and since when it is that; and the figures that upstreams count themselves.
+ */
 
 import {
   type ComponentDefinition,
@@ -8,9 +10,11 @@ import {
   fillGaps,
   later,
   type PageModel,
+  responseTimeFigures,
   type State,
   type TimelineSpan,
   toEpochMs,
+  windowOf,
 } from '../../model/index.ts';
 import { incidentChangedAt } from '../incident/events.ts';
 import type { Words } from '../words/index.ts';
@@ -88,4 +92,21 @@ function stateBegan(timelines: readonly (readonly TimelineSpan[])[], state: Stat
     since = others.reduce((latest, { span }) => later(latest, span.from), first.span.from);
     for (const { index, span } of known) if (span.from === since) at[index] = (at[index] ?? 0) - 1;
   }
+}
+
+/** Its uptime, 0 to 1; null: it gives neither a figure nor counts of checks. */
+export function upstreamRatio({ upstreamUptime }: Pick<ComponentModel, 'upstreamUptime'>): number | null {
+  if (upstreamUptime === null) return null;
+  const { uptimeRatio, checksTotal, checksUp } = upstreamUptime;
+  if (uptimeRatio !== null) return uptimeRatio;
+  return checksTotal === null || checksUp === null || checksTotal === 0 ? null : checksUp / checksTotal;
+}
+
+/** Its average response time in ms, where it gives no samples of the last day; null: none, or it is not heard from. */
+export function upstreamResponseMs(
+  { isStale, responseTimes, upstreamUptime }: ComponentModel,
+  asOf: EpochMs,
+): number | null {
+  if (isStale || responseTimeFigures(responseTimes, windowOf('24h', asOf)) !== null) return null;
+  return upstreamUptime?.responseTimeAverageMs ?? null;
 }

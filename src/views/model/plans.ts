@@ -17,8 +17,8 @@ import {
 } from '../../model/index.ts';
 import { repeatText } from '../text/format.ts';
 import { findWords } from '../words/index.ts';
-import { createSlugger } from './identities.ts';
 import { isOnPage, matchComponents } from './known-incidents.ts';
+import { createSlugger } from './stories.ts';
 
 /** A maintenance, and what is recorded of it. */
 export interface SeenMaintenance extends Maintenance {

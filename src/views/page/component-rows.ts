@@ -1,4 +1,4 @@
-/** Components as the page lists them: by group, each with its ninety days. */
+/** The banner of a page, and the components below it: by group, each with its ninety days. */
 
 import {
   type ComponentModel,
@@ -6,24 +6,80 @@ import {
   combinedUptime,
   fillPieces,
   isWorse,
+  joinPieces,
   type PageIncident,
   type PageModel,
   STATES_BY_IMPACT,
+  type State,
   textIn,
+  toPiece,
   type Uptime,
   upstreamOf,
   uptimePeriods,
 } from '../../model/index.ts';
 import { combinedDays } from '../badges/badge-subjects.ts';
-import { buildSpark } from '../component/response-chart.ts';
+import { buildSpark } from '../component/component.ts';
 import { barCells, buildBriefBar, buildDayBar, type DaysView, incidentsByComponent } from '../days/day-bar.ts';
-import type { LinkView, ViewContext } from '../frame/shell.ts';
+import { type LinkView, linkTo, type ViewContext } from '../frame/shell.ts';
+import { countedComponents } from '../model/page-state.ts';
 import { listSections } from '../model/sections.ts';
-import { componentPath } from '../text/addresses.ts';
+import { componentPath, pathSegment } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
-import { count } from '../words/index.ts';
-import { stateWord } from '../words/state-words.ts';
-import { rowId } from './banner.ts';
+import { bannerSentence, count, stateWord, TROUBLE_KEYS } from '../words/index.ts';
+
+/** Names listed for each state; the rest is counted. */
+const BANNER_NAMES_MAX = 5;
+
+/** Where a single component is all the trouble, the sentence names it. */
+const ONE_IN_TROUBLE: Partial<Record<State, 'bannerOneDown' | 'bannerOnePartlyDown' | 'bannerOneDegraded'>> = {
+  major_outage: 'bannerOneDown',
+  partial_outage: 'bannerOnePartlyDown',
+  degraded: 'bannerOneDegraded',
+};
+
+/** The state in a sentence, and which components it is about. */
+export function buildBanner(context: ViewContext) {
+  const { model, words } = context;
+  const counted = countedComponents(model.components);
+  const lists = TROUBLE_KEYS.map(([state, key]) => ({
+    key,
+    components: counted.filter((one) => one.state === state),
+  })).filter(({ components }) => components.length > 0);
+  const [only, ...others] = lists.flatMap(({ components }) => components);
+  const key = only === undefined || others.length > 0 ? undefined : ONE_IN_TROUBLE[only.state];
+  const named = key === undefined || only === undefined ? null : fillPieces(words[key], { name: [toPiece(only)] });
+  // What the sentence names is not listed below it.
+  const details: (string | LinkView)[][] =
+    named === null ? lists.map((list) => bannerParts(context, words[list.key], list.components)) : [];
+  const rest = model.components.filter((one) => one !== only && !others.includes(one));
+  if (only !== undefined && rest.length > 0 && rest.every(({ state }) => state === 'operational'))
+    details.push([words.bannerRest]);
+  if (model.components.length === 0) details.push([words.bannerNothing]);
+  const { text: sentence, ...pieces } = joinPieces(named ?? [bannerSentence(model.state, words)]);
+  return { state: model.state, sentence, ...pieces, details };
+}
+
+/** A sentence with the names of components in it, each a link to its row. */
+function bannerParts(
+  { words, format, locale }: ViewContext,
+  sentence: string,
+  components: readonly ComponentModel[],
+): (string | LinkView)[] {
+  const isLong = components.length > BANNER_NAMES_MAX + 1;
+  const named = isLong ? components.slice(0, BANNER_NAMES_MAX) : components;
+  const more = isLong ? count(words.bannerOthers, components.length - named.length, locale) : '';
+  return fillPieces(sentence, { names: format.listPieces(named, (one) => linkTo(one, `#${rowId(one)}`), more) });
+}
+
+/** Of the rows that the banner leads to. */
+function rowId({ definition }: ComponentModel): string {
+  return `c-${pathSegment(definition.id)}`;
+}
+
+/** A detail of the banner without its links. */
+export function plainText(parts: readonly (string | LinkView)[]): string {
+  return parts.map((part) => (typeof part === 'string' ? part : part.text)).join('');
+}
 
 /** Up to this many components the list is read as it is; above it groups are folded, and what does not work comes first. */
 const PLAIN_COMPONENTS_MAX = 25;

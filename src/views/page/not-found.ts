@@ -1,7 +1,6 @@
 /** What is shown where nothing is. Says the same whether something was there, is hidden, or never was. */
 
-import type { PageFrame } from '../frame/page-frame.ts';
-import { buildPlainShell, buildShell, createContext, type PlainShellInit } from '../frame/shell.ts';
+import { buildPlainShell, buildShell, createContext, type PageFrame, type PlainShellInit } from '../frame/shell.ts';
 import { findWords } from '../words/index.ts';
 
 /** Below a status page, in its look. Works at any depth, since links are absolute. */

@@ -11,17 +11,14 @@ import {
   textIn,
   toEpochMs,
 } from '../../model/index.ts';
-import { barDays } from '../days/day-bar.ts';
-import { dayTip } from '../days/day-notes.ts';
+import { barDays, dayTip } from '../days/day-bar.ts';
 import { buildShell, createContext, linkToStory, type ViewContext } from '../frame/shell.ts';
 import { type EventView, incidentEvent, isOpen, LISTED_UPDATES_MAX, maintenanceEvent } from '../incident/events.ts';
 import { countedTexts } from '../model/page-state.ts';
 import { EMBED_PATH, HISTORY_PATH, incidentPath } from '../text/addresses.ts';
 import { safeHtmlOfMarkdown, textOfMarkdown } from '../text/safe-html.ts';
-import { fill } from '../words/index.ts';
-import { bannerSentence, stateWord } from '../words/state-words.ts';
-import { buildBanner, plainText } from './banner.ts';
-import { buildLongList, sectionViews } from './component-rows.ts';
+import { bannerSentence, fill, stateWord } from '../words/index.ts';
+import { buildBanner, buildLongList, plainText, sectionViews } from './component-rows.ts';
 
 /** Incidents that are over stay on the page this long. */
 const PAST_DAYS = 14;

@@ -11,8 +11,16 @@ import {
 } from '../../model/index.ts';
 import { incidentsByComponent } from '../days/day-bar.ts';
 import { intervalOfMonth, linkMonths } from '../days/months.ts';
-import type { DatedPage, MeasuredComponent, PageFrame } from '../frame/page-frame.ts';
-import { buildShell, createContext, type LinkView, linkTo, type ViewContext } from '../frame/shell.ts';
+import {
+  buildShell,
+  createContext,
+  type DatedPage,
+  type LinkView,
+  linkTo,
+  type MeasuredComponent,
+  type PageFrame,
+  type ViewContext,
+} from '../frame/shell.ts';
 import { incidentEvent, maintenanceEvent, touches } from '../incident/events.ts';
 import { countedComponents, countedTexts } from '../model/page-state.ts';
 import { componentPath, REPORTS_PATH, reportPath } from '../text/addresses.ts';

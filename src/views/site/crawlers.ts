@@ -14,9 +14,8 @@ import {
   maintenancePath,
   UPTIME_PATH,
 } from '../text/addresses.ts';
-import { cleanLine } from '../text/plain-text.ts';
-import { textOfMarkdown } from '../text/safe-html.ts';
-import { pageStatus } from '../v2/types.ts';
+import { cleanLine, textOfMarkdown } from '../text/safe-html.ts';
+import { pageStatus } from '../v2/components.ts';
 
 /** The protocol's limit for one sitemap. */
 const SITEMAP_URLS_MAX = 50_000;

@@ -14,8 +14,7 @@ import {
   SECOND_MS,
   toIso,
 } from '../../model/index.ts';
-import { count, fill, findWords, type Words } from '../words/index.ts';
-import { stateWord } from '../words/state-words.ts';
+import { count, fill, findWords, stateWord, type Words } from '../words/index.ts';
 import { TIME_WAYS, writeDuration } from './times.ts';
 import { writeSpans } from './write-spans.ts';
 

@@ -3,9 +3,8 @@
 import { type PageMaintenance, type PageModel, toIso } from '../../model/index.ts';
 import { isOpen } from '../incident/events.ts';
 import { lastChangeAt } from '../model/page-state.ts';
-import { type V2Component, type V2ComponentSet, v2ComponentSet, v2PageId } from './components.ts';
+import { pageStatus, type V2Component, type V2ComponentSet, v2ComponentSet, v2PageId } from './components.ts';
 import { type V2Incident, v2Incident, v2Maintenance } from './incidents.ts';
-import { pageStatus } from './types.ts';
 
 // `api/v2/components/<id>.json` and `api/v2/incidents/<id>.json`: what the lists say of one thing. They are made from the
 // lists as they were published, so they never say anything else.

@@ -12,8 +12,7 @@ import {
 } from '../../model/index.ts';
 import { incidentChangedAt, isOpen } from '../incident/events.ts';
 import { absoluteUrl, incidentPath, maintenancePath, shortId } from '../text/addresses.ts';
-import { type V2ComponentSet, v2ComponentId, v2PageId } from './components.ts';
-import { componentStatus } from './types.ts';
+import { componentStatus, type V2ComponentSet, v2ComponentId, v2PageId } from './components.ts';
 
 // Maintenances in the Statuspage v2 shape.
 

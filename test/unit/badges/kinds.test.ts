@@ -8,8 +8,7 @@ import { STATES, type State } from '../../../src/model/state.ts';
 import { DAY_MS, toEpochMs } from '../../../src/model/time.ts';
 import { isDrawable } from '../../../src/views/badges/drawable.ts';
 import en from '../../../src/views/words/en.json' with { type: 'json' };
-import { CATALOGUES, findWords, type Words } from '../../../src/views/words/index.ts';
-import { stateWord } from '../../../src/views/words/state-words.ts';
+import { CATALOGUES, findWords, stateWord, type Words } from '../../../src/views/words/index.ts';
 import { badgeSubject, NOW } from '../../helpers/badge-subject.ts';
 
 const UPTIMES = {

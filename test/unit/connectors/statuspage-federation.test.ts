@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type {
-  Incident,
-  IncidentImpact,
-  Learned,
-  Maintenance,
-  MonitorId,
-  MonitorObservation,
-  PageDefinition,
+import {
+  type Incident,
+  type IncidentImpact,
+  type Learned,
+  type Maintenance,
+  type MonitorId,
+  type MonitorObservation,
+  type PageDefinition,
+  toMonitorId,
 } from '../../../src/model/observation.ts';
-import { toMonitorId } from '../../../src/model/observation.ts';
 import type { PageModel } from '../../../src/model/page.ts';
-import type { MonitorPast } from '../../../src/model/reported.ts';
 import type { State } from '../../../src/model/state.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
+import type { MonitorPast } from '../../../src/model/timeline.ts';
 import { statuspage } from '../../../src/sync/connectors/statuspage/connector.ts';
 import { pageModel } from '../../../src/views/model/page-model.ts';
 import { v2Documents } from '../../../src/views/v2/documents.ts';

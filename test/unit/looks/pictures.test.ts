@@ -1,7 +1,6 @@
 import { XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
-import { LOOKS } from '../../../src/looks/states.ts';
-import { favicon, faviconAddress } from '../../../src/looks/stylesheet.ts';
+import { favicon, faviconAddress, LOOKS } from '../../../src/looks/states.ts';
 import { STATES } from '../../../src/model/index.ts';
 
 describe.each(STATES)('the favicon of %s', (state) => {

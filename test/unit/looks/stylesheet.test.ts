@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toHex } from '../../../src/looks/colour.ts';
-import { LOOKS } from '../../../src/looks/states.ts';
-import { looksStylesheet } from '../../../src/looks/stylesheet.ts';
+import { LOOKS, looksStylesheet } from '../../../src/looks/states.ts';
 import { STATES } from '../../../src/model/index.ts';
 
 /** What a rule declares, by property. */

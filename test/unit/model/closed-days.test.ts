@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareDays, correctionReason, type DayRecord } from '../../../src/model/closed-days.ts';
+import { compareDays, correctionReason, type DayRecord } from '../../../src/model/days.ts';
 import type { Day } from '../../../src/model/time.ts';
 
 const FROM = '2026-08-24' as Day;

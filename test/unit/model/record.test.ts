@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type MonitorId, toMonitorId } from '../../../src/model/observation.ts';
 import type { Span, TimelineSpan } from '../../../src/model/overlap.ts';
-import { type PassRecord, recordPass, type Sighting } from '../../../src/model/reported.ts';
 import type { State } from '../../../src/model/state.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, type Interval, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
-import { cutTimeline, timelineOf } from '../../../src/model/timeline.ts';
+import { cutTimeline, type PassRecord, recordPass, type Sighting, timelineOf } from '../../../src/model/timeline.ts';
 import { integerBelow, pickOne, randomOf, shuffled, TEST_SCALE } from './random-history.ts';
 
 const A = toMonitorId('edge', 1);

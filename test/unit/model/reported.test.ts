@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ReportedDay, Span } from '../../../src/model/overlap.ts';
-import { reportedSpans, spansOfReportedDays } from '../../../src/model/reported.ts';
 import { DAY_MS, type Day, HOUR_MS, intervalOfDay, startOfDay, toEpochMs } from '../../../src/model/time.ts';
-import { timelineOf } from '../../../src/model/timeline.ts';
+import { reportedSpans, spansOfReportedDays, timelineOf } from '../../../src/model/timeline.ts';
 import { uptimeOf } from '../../../src/model/uptime.ts';
 
 const DAY = '2026-11-20' as Day;

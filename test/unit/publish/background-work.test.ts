@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createBackgroundWork } from '../../../src/publish/background-work.ts';
-import { type PagePublisher, type PlannedTask, POOL_PAGES_MIN } from '../../../src/publish/page-publisher.ts';
+import { type PagePublisher, type PlannedTask, POOL_PAGES_MIN } from '../../../src/publish/page-release.ts';
 import { DISK } from '../../../src/publish/releases/disk.ts';
 import { releaseFolders } from '../../../src/publish/releases/folders.ts';
 

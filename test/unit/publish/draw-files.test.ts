@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type DrawOptions, drawFiles } from '../../../src/publish/draw/draw-files.ts';
+import { type DrawOptions, drawFiles } from '../../../src/publish/draw/renderer.ts';
 import { fileEntry } from '../../../src/publish/files/file-entry.ts';
 import { KINDS } from '../../../src/publish/files/kinds.ts';
 import type { Manifest } from '../../../src/publish/releases/manifest.ts';

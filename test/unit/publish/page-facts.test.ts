@@ -10,7 +10,7 @@ import { componentView } from '../../../src/views/component/component.ts';
 import { historyView } from '../../../src/views/history/history.ts';
 import { uptimeCalendarView } from '../../../src/views/history/uptime-calendar.ts';
 import { incidentView, maintenanceView } from '../../../src/views/incident/incident.ts';
-import { componentsWithNews, lastHeartbeat, modelAt } from '../../../src/views/model/heartbeat.ts';
+import { componentsWithNews, lastHeartbeat, modelAt } from '../../../src/views/model/page-model.ts';
 import { reportView } from '../../../src/views/report/report.ts';
 import { partBadges } from '../../helpers/every-page.ts';
 import { type Scene, sceneChanges, sceneOf } from '../../helpers/page-fields.ts';

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { toMonitorId } from '../../../src/model/observation.ts';
 import { toPageKey } from '../../../src/model/slugs.ts';
 import type { ResolvedPage } from '../../../src/publish/definitions/definitions.ts';
-import { indexPages, pageSubjects } from '../../../src/publish/definitions/page-index.ts';
-import { type Subject, subjects } from '../../../src/store/store.ts';
+import { indexPages, pageSubjects } from '../../../src/publish/definitions/site-memory.ts';
+import { type Subject, subjects } from '../../../src/store/revisions.ts';
 
 const pageOf = (id: string, slug: string, monitors: readonly string[]): ResolvedPage =>
   ({

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPagePublisher, type PagePublisherDeps } from '../../../src/publish/page-publisher.ts';
+import { createPagePublisher, type PagePublisherDeps } from '../../../src/publish/page-release.ts';
 import { DISK } from '../../../src/publish/releases/disk.ts';
 import {
   filesFolder,

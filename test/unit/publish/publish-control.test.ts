@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { createPublishControl } from '../../../src/publish/publish-control.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { raiseReleaseNumbers } from '../../../src/store/release-numbers.ts';
+import { raiseReleaseNumbers } from '../../../src/store/identities.ts';
 import { openEmptySqlite } from '../../helpers/empty-sqlite.ts';
 
 let folder: string;

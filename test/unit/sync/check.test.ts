@@ -8,7 +8,7 @@ import {
   toMonitorId,
 } from '../../../src/model/observation.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
-import { judge, type LastKnown, MONITORS_MAX } from '../../../src/sync/pass/check.ts';
+import { judge, type LastKnown, MONITORS_MAX } from '../../../src/sync/pass/snapshot.ts';
 
 const NOTHING_KNOWN: LastKnown = { monitors: new Map(), pages: [], held: null };
 const MINUTE = 60_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PageDefinition, Problem } from '../../../src/model/observation.ts';
-import { closeDoubtful, tightenGates } from '../../../src/sync/pass/check.ts';
+import { closeDoubtful, tightenGates } from '../../../src/sync/pass/snapshot.ts';
 
 function page(id: string, over: Partial<PageDefinition> = {}): PageDefinition {
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DayRecord } from '../../../src/model/closed-days.ts';
+import type { DayRecord } from '../../../src/model/days.ts';
 import {
   committedDays,
   correctionsEntry,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ReportDocumentSchema, StateDocumentSchema } from '../../../scripts/json-shapes.ts';
 import { DAY_MS, HOUR_MS, toEpochMs } from '../../../src/model/index.ts';
-import { csvText, jsonText } from '../../../src/publish/files/feed-text.ts';
+import { csvText } from '../../../src/publish/files/feed-text.ts';
 import { reportDocument, reportRows } from '../../../src/views/json/report-data.ts';
-import { stateDocument } from '../../../src/views/json/state-json.ts';
+import { jsonText, stateDocument } from '../../../src/views/json/state-json.ts';
 import { ago, componentModel, incident, maintenance, pageModel } from '../../helpers/page-model.ts';
 import { calm, empty, manyComponents, outage, stale } from '../../helpers/page-scenes.ts';
 import { HOSTILE_TEXTS, hostilePage } from './hostile.ts';

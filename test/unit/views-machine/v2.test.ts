@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, STATES, type State } from '../../../src/model/index.ts';
 import { listSections } from '../../../src/views/model/sections.ts';
 import { shortId, stableUuid } from '../../../src/views/text/addresses.ts';
+import { pageStatus } from '../../../src/views/v2/components.ts';
 import { v2Documents } from '../../../src/views/v2/documents.ts';
-import { pageStatus } from '../../../src/views/v2/types.ts';
 import { AS_OF, ago, componentModel, incident, maintenance, pageModel } from '../../helpers/page-model.ts';
 import { calm, outage, stale } from '../../helpers/page-scenes.ts';
 

@@ -4,8 +4,14 @@ import { LOOKS, stateOfLetter } from '../../../src/looks/states.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, STATES, type State } from '../../../src/model/index.ts';
 import { barPaths } from '../../../src/views/days/bar-paths.ts';
 import { calendarPaths } from '../../../src/views/days/calendar-paths.ts';
-import { barCells, barDays, buildDayBar } from '../../../src/views/days/day-bar.ts';
-import { listDayRows, packLetters, packNotes } from '../../../src/views/days/day-notes.ts';
+import {
+  barCells,
+  barDays,
+  buildDayBar,
+  listDayRows,
+  packLetters,
+  packNotes,
+} from '../../../src/views/days/day-bar.ts';
 import { createContext } from '../../../src/views/frame/shell.ts';
 import { ago, componentModel, incident, pageModel, type Trouble } from '../../helpers/page-model.ts';
 

@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { Incident, Maintenance, MonitorObservation, PageDefinition } from '../../../src/model/observation.ts';
-import { toMonitorId } from '../../../src/model/observation.ts';
+import {
+  type Incident,
+  type Maintenance,
+  type MonitorObservation,
+  type PageDefinition,
+  toMonitorId,
+} from '../../../src/model/observation.ts';
 import type { PageSettings, SourceFreshness } from '../../../src/model/page.ts';
-import type { MonitorPast } from '../../../src/model/reported.ts';
 import type { State } from '../../../src/model/state.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
+import type { MonitorPast } from '../../../src/model/timeline.ts';
 import { type PageInputs, pageModel } from '../../../src/views/model/page-model.ts';
 
 const NOW = toEpochMs(Date.UTC(2026, 5, 1, 12));

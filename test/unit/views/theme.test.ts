@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { looksStylesheet } from '../../../src/looks/stylesheet.ts';
+import { looksStylesheet } from '../../../src/looks/states.ts';
 import { THEME_VARIABLES, themeStyle } from '../../../src/views/frame/theme.ts';
 
 const style = (cssVariables: Record<string, string>, accentColor: string | null = null) =>
