@@ -6,7 +6,7 @@
 
 import { hash } from 'node:crypto';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { OwnComponents } from './own-components.ts';
 
@@ -15,11 +15,10 @@ export const IS_PACKAGE = import.meta.filename.endsWith('.js');
 /** Compiled pages, in a folder for each version of the sources. A package has one. */
 export const BUILDS = join(ROOT, IS_PACKAGE ? 'lib' : 'dist', 'renderer');
 
-/** What a checkout publishes with. `test/unit/publish/program-version.test.ts` fails if a module is missing. */
+/** What a checkout publishes with, files and folders. `test/unit/publish/program-version.test.ts` fails if a module is missing. */
 const SOURCES = [
-  '{astro.config.mjs,package.json,package-lock.json,tsconfig.json}',
-  'src/{badges,components,layouts,looks,model,pages,publish,schema,store,transparency,views}/**/*.*',
-  'src/{errors,once}.ts',
+  ...['astro.config.mjs', 'package.json', 'package-lock.json', 'tsconfig.json', 'src/errors.ts', 'src/once.ts'],
+  ...'badges components layouts looks model pages publish schema store transparency views'.split(' '),
 ];
 
 /** The version of the program on this Node, which includes an operator's own components. */
@@ -32,14 +31,22 @@ export function programVersion(own: OwnComponents | null): string {
 export function sourcesVersion(own: OwnComponents | null): string {
   const version = IS_PACKAGE
     ? (existsSync(BUILDS) ? readdirSync(BUILDS) : []).join()
-    : digest(digestsBelow(ROOT, SOURCES));
-  return own === null ? version : digest([version, own.folder, ...digestsBelow(own.folder, ['**/*.*'])]);
+    : digest(digestsOf(ROOT, SOURCES.flatMap(sourcesAt)));
+  if (own === null) return version;
+  const paths = globSync('**/*.*', { cwd: own.folder, exclude: ['**/node_modules'] });
+  return digest([version, own.folder, ...digestsOf(own.folder, paths)]);
+}
+
+/** As a glob finds them, in a tenth of its time. */
+function sourcesAt(name: string): string[] {
+  if (name.includes('.')) return [name];
+  const paths = readdirSync(join(ROOT, 'src', name), { recursive: true, encoding: 'utf8' });
+  return paths.filter((path) => /^[^.].*\./.test(basename(path))).map((path) => join('src', name, path));
 }
 
 /** Paths and digests of files. */
-function digestsBelow(folder: string, patterns: readonly string[]): string[] {
-  const paths = globSync(patterns, { cwd: folder, exclude: ['**/node_modules'] }).toSorted();
-  return paths.map((path) => `${path} ${hash('sha256', readFileSync(join(folder, path)), 'hex')}`);
+function digestsOf(folder: string, paths: readonly string[]): string[] {
+  return paths.toSorted().map((path) => `${path} ${hash('sha256', readFileSync(join(folder, path)), 'hex')}`);
 }
 
 function digest(parts: readonly string[]): string {
