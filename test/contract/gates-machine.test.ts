@@ -66,6 +66,15 @@ vi.mock('../../src/publish/releases/manifest.ts', async (original) => ({
   compress: async () => [],
 }));
 
+// Static targets get a picture of every badge, and words cannot be read in pictures; the SVG beside each is read.
+vi.mock('@resvg/resvg-js', async (original) => {
+  const { hash } = await import('node:crypto');
+  return {
+    ...(await original<object>()),
+    renderAsync: async (svg: string) => ({ asPng: () => Buffer.from(hash('sha256', svg)) }),
+  };
+});
+
 // Processes wait for each other's transactions; in one thread the one that waits would keep the other from ending.
 vi.mock('../../src/store/sqlite/sqlite.ts', async (original) => {
   const real = await original<typeof Sqlite>();
