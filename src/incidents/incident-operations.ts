@@ -3,7 +3,7 @@
 import type { PageIncident } from '../model/page.ts';
 import { type EpochMs, toIso } from '../model/time.ts';
 import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
-import { isOpen } from '../views/incident/events.ts';
+import { isOpen } from '../views/model/page-state.ts';
 import { shortId } from '../views/text/addresses.ts';
 import {
   findStories,

@@ -13,6 +13,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ResponseTime } from './observation.ts';
 import type { TimelineSpan } from './overlap.ts';
+import type { ComponentModel } from './page.ts';
 import { STATES, type State } from './state.ts';
 import { DAY_MS, type EpochMs, type Interval, toEpochMs } from './time.ts';
 import { cutTimeline } from './timeline.ts';
@@ -276,4 +277,21 @@ function measurePeriods(timeline: readonly TimelineSpan[], now: EpochMs): Period
 
 export function windowOf(period: UptimePeriod, now: EpochMs): Interval {
   return { from: toEpochMs(now - UPTIME_PERIODS[period] * DAY_MS), to: now };
+}
+
+/** The uptime that its upstream counts, 0 to 1; null: it gives neither a figure nor counts of checks. */
+export function upstreamRatio({ upstreamUptime }: Pick<ComponentModel, 'upstreamUptime'>): number | null {
+  if (upstreamUptime === null) return null;
+  const { uptimeRatio, checksTotal, checksUp } = upstreamUptime;
+  if (uptimeRatio !== null) return uptimeRatio;
+  return checksTotal === null || checksUp === null || checksTotal === 0 ? null : checksUp / checksTotal;
+}
+
+/** The average that its upstream gives, in ms, where it has no samples of the last day; null: none, or it is not heard from. */
+export function upstreamResponseMs(
+  { isStale, responseTimes, upstreamUptime }: ComponentModel,
+  asOf: EpochMs,
+): number | null {
+  if (isStale || responseTimeFigures(responseTimes, windowOf('24h', asOf)) !== null) return null;
+  return upstreamUptime?.responseTimeAverageMs ?? null;
 }

@@ -9,7 +9,7 @@ import { LINK_LENGTH_MAX } from '../model/scalars.ts';
 import type { EpochMs } from '../model/time.ts';
 import { byteLength, shorten } from '../shorten.ts';
 import { formatIn } from '../views/text/format.ts';
-import { cleanLine, cleanText } from '../views/text/safe-html.ts';
+import { cleanLine, cleanText } from '../views/text/plain-text.ts';
 import { fill, findWords, impactWord, statusWord } from '../views/words/index.ts';
 import type { Notice } from './news.ts';
 

@@ -14,7 +14,7 @@ import { Secret } from '../schema/secret.ts';
 import { shorten } from '../shorten.ts';
 import { isPrivateHost, leadsToPrivate, lookupPublic } from '../sync/http/public-only.ts';
 import { parseHttpDate, parseRetryAfter, RETRY_AFTER_MAX_MS } from '../sync/http/retry-after.ts';
-import { cleanLine } from '../views/text/safe-html.ts';
+import { cleanLine } from '../views/text/plain-text.ts';
 import {
   type Answer,
   type ChannelKinds,

@@ -20,7 +20,8 @@ import type { PageIdentity } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
 import { listSections } from '../views/model/sections.ts';
 import { incidentPath, maintenancePath, shortId, stableUuid } from '../views/text/addresses.ts';
-import { cleanLine, textOfMarkdown } from '../views/text/safe-html.ts';
+import { cleanLine } from '../views/text/plain-text.ts';
+import { textOfMarkdown } from '../views/text/safe-html.ts';
 
 /** Older updates cause no notices. */
 export const NEWS_AGE_MAX_MS = DAY_MS;

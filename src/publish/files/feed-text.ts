@@ -4,7 +4,8 @@ import { Feed, type Item } from 'feed';
 import ical, { escape as escapeCalendarText, ICalCalendarMethod, ICalEventTransparency } from 'ical-generator';
 import type { CalendarView, FeedItemView, FeedView } from '../../views/feeds/feeds.ts';
 import { jsonText } from '../../views/json/state-json.ts';
-import { cleanMarkup, cleanText, safeHtmlOfMarkdown, textOfHtml } from '../../views/text/safe-html.ts';
+import { cleanMarkup, cleanText } from '../../views/text/plain-text.ts';
+import { safeHtmlOfMarkdown, textOfHtml } from '../../views/text/safe-html.ts';
 
 /** An Atom 1.0 feed. */
 export function atomText(view: FeedView): string {

@@ -24,7 +24,7 @@ import { type ReportDocument, reportRows } from '../../views/json/report-data.ts
 import { jsonText } from '../../views/json/state-json.ts';
 import { type ReportPage, reportView } from '../../views/report/report.ts';
 import type { LlmsView, RobotsView, SitemapIndexView, SitemapView } from '../../views/site/crawlers.ts';
-import { cleanLine, cleanMarkup } from '../../views/text/safe-html.ts';
+import { cleanLine, cleanMarkup } from '../../views/text/plain-text.ts';
 import type { SecurityContact } from '../definitions/inputs.ts';
 import { atomText, calendarText, csvText, jsonFeedText, rssText } from './feed-text.ts';
 import { socialImage } from './social-image.ts';

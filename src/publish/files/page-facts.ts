@@ -17,9 +17,9 @@ import {
 import { once } from '../../once.ts';
 import { intervalOfMonth, listMonths, monthOf } from '../../views/days/months.ts';
 import { type PageFrame, type Settled, toAge, toFrame } from '../../views/frame/shell.ts';
-import { isOpen, settledAt, touches } from '../../views/incident/events.ts';
 import { type ReportDocument, reportDocument } from '../../views/json/report-data.ts';
 import { componentsWithNews, lastHeartbeat, modelAt } from '../../views/model/page-model.ts';
+import { isOpen, settledAt, touches } from '../../views/model/page-state.ts';
 import { fingerprintOf, partsFingerprint } from '../fingerprint.ts';
 
 export type PageFacts = ReturnType<typeof pageFacts>;

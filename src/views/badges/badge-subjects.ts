@@ -24,12 +24,12 @@ import {
   UPTIME_PERIODS,
   type Uptime,
   type UptimePeriod,
+  upstreamResponseMs,
   uptimePeriods,
   windowOf,
 } from '../../model/index.ts';
 import { BAR_DAYS, barCells, cellLetters } from '../days/day-bar.ts';
-import { isOpen } from '../incident/events.ts';
-import { countedComponents, upstreamResponseMs } from '../model/page-state.ts';
+import { countedComponents, isOpen } from '../model/page-state.ts';
 
 /** Everything any kind of badge shows of a page, a group or a component. */
 export interface BadgeSubject {

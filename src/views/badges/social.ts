@@ -6,7 +6,7 @@ import { BAR_DAYS, barCells } from '../days/day-bar.ts';
 import { rootUrl } from '../frame/shell.ts';
 import { countedComponents } from '../model/page-state.ts';
 import { formatIn } from '../text/format.ts';
-import { cleanLine } from '../text/safe-html.ts';
+import { cleanLine } from '../text/plain-text.ts';
 import { bannerSentence, catalogueTag, count, fill, findWords, TROUBLE_KEYS } from '../words/index.ts';
 import { combinedDays } from './badge-subjects.ts';
 import { isDrawable, withoutPictures } from './drawable.ts';

@@ -29,7 +29,7 @@ import {
 import { type DatedPage, linkToStory, type PageFrame, type ViewContext } from '../frame/shell.ts';
 import { incidentPath, pathSegment } from '../text/addresses.ts';
 import type { Format } from '../text/format.ts';
-import { cleanLine, cleanText } from '../text/safe-html.ts';
+import { cleanLine, cleanText } from '../text/plain-text.ts';
 import { fill, stateWord } from '../words/index.ts';
 
 export const BAR_DAYS = 90;

@@ -16,10 +16,11 @@ import {
   toEpochMs,
   toIso,
 } from '../../model/index.ts';
-import { incidentChangedAt, isOpen } from '../incident/events.ts';
+import { incidentChangedAt, isOpen } from '../model/page-state.ts';
 import { absoluteUrl, componentPath, incidentPath, maintenancePath, stableUuid } from '../text/addresses.ts';
 import { formatIn } from '../text/format.ts';
-import { cleanLine, cleanText, textOfMarkdown } from '../text/safe-html.ts';
+import { cleanLine, cleanText } from '../text/plain-text.ts';
+import { textOfMarkdown } from '../text/safe-html.ts';
 import { findWords, statusWord } from '../words/index.ts';
 
 /** Everything that a feed is made from. */

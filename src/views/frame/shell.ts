@@ -25,7 +25,7 @@ import {
 import { safeLink } from '../../model/scalars.ts';
 import { NOW_JSON_PATH, SUBSCRIBE_PATH } from '../text/addresses.ts';
 import { type Format, formatIn } from '../text/format.ts';
-import { cleanLine } from '../text/safe-html.ts';
+import { cleanLine } from '../text/plain-text.ts';
 import { catalogueTag, fill, findWords, localeDirection, stateWord, type Words } from '../words/index.ts';
 import { type OwnLook, themeStyle } from './theme.ts';
 

@@ -18,10 +18,11 @@ import {
   type Settled,
   type ViewContext,
 } from '../frame/shell.ts';
+import { isOpen as isStillOpen } from '../model/page-state.ts';
 import { componentPath, historyPath, incidentPath, maintenancePath } from '../text/addresses.ts';
 import { ruleText } from '../text/format.ts';
 import { stateWord, statusWord } from '../words/index.ts';
-import { afterText, type EventView, incidentEvent, isOpen as isStillOpen, maintenanceEvent } from './events.ts';
+import { afterText, type EventView, incidentEvent, maintenanceEvent } from './events.ts';
 
 const USUAL: readonly IncidentStatus[] = ['investigating', 'identified', 'monitoring', 'resolved'];
 

@@ -17,8 +17,7 @@ import {
 } from '../../model/index.ts';
 import { incidentsByComponent } from '../days/day-bar.ts';
 import { intervalOfMonth } from '../days/months.ts';
-import { isOpen, touches } from '../incident/events.ts';
-import { countedComponents } from '../model/page-state.ts';
+import { countedComponents, isOpen, touches } from '../model/page-state.ts';
 import { listSections } from '../model/sections.ts';
 import { componentHead, incidentHead, maintenanceHead, pageHead } from './state-json.ts';
 import { type UptimeFigures, uptimeFigures } from './uptime-json.ts';

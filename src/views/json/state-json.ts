@@ -14,7 +14,7 @@ import {
   toIso,
   toIsoOrNull,
 } from '../../model/index.ts';
-import { isOpen } from '../incident/events.ts';
+import { isOpen } from '../model/page-state.ts';
 import { listSections } from '../model/sections.ts';
 import { absoluteUrl, incidentPath, maintenancePath } from '../text/addresses.ts';
 import { v2ComponentId, v2PageId } from '../v2/components.ts';

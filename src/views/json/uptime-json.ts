@@ -22,9 +22,10 @@ import {
   type Uptime,
   type UptimePeriod,
   upstreamOf,
+  upstreamRatio,
   uptimePeriods,
 } from '../../model/index.ts';
-import { countedComponents, lastChangeAt, upstreamRatio } from '../model/page-state.ts';
+import { countedComponents, lastChangeAt } from '../model/page-state.ts';
 import { listSections } from '../model/sections.ts';
 import { shortId } from '../text/addresses.ts';
 import { componentHead, pageHead } from './state-json.ts';

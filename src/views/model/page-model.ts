@@ -23,10 +23,9 @@ import {
   toEpochMs,
   upstreamOf,
 } from '../../model/index.ts';
-import { incidentChangedAt } from '../incident/events.ts';
 import { type LaidComponent, layComponent } from './component-line.ts';
 import { incidentAt, isOnPage, matchComponents, type SeenIncident } from './known-incidents.ts';
-import { combinedPresent, countedComponents } from './page-state.ts';
+import { combinedPresent, countedComponents, incidentChangedAt } from './page-state.ts';
 import { listPlans, type SeenMaintenance } from './plans.ts';
 import { inPageOrder, withContext } from './sections.ts';
 import { buildStories, type KnownEntry } from './stories.ts';

@@ -1,5 +1,5 @@
 /**
- * The state of several components as one, and since when it is that; and the figures that upstreams count themselves.
+ * The state of several components as one, and since when it is that; when a page and its incidents last changed.
  */
 
 import {
@@ -8,15 +8,15 @@ import {
   combinedState,
   type EpochMs,
   fillGaps,
+  type Interval,
+  isOverStatus,
   later,
+  type PageIncident,
   type PageModel,
-  responseTimeFigures,
   type State,
   type TimelineSpan,
   toEpochMs,
-  windowOf,
 } from '../../model/index.ts';
-import { incidentChangedAt } from '../incident/events.ts';
 import type { Words } from '../words/index.ts';
 
 // When what a page says last changed. Unlike the age of its data this stands still while nothing happens, so files
@@ -94,19 +94,38 @@ function stateBegan(timelines: readonly (readonly TimelineSpan[])[], state: Stat
   }
 }
 
-/** Its uptime, 0 to 1; null: it gives neither a figure nor counts of checks. */
-export function upstreamRatio({ upstreamUptime }: Pick<ComponentModel, 'upstreamUptime'>): number | null {
-  if (upstreamUptime === null) return null;
-  const { uptimeRatio, checksTotal, checksUp } = upstreamUptime;
-  if (uptimeRatio !== null) return uptimeRatio;
-  return checksTotal === null || checksUp === null || checksTotal === 0 ? null : checksUp / checksTotal;
+// When an incident last changed, and whether it goes on.
+
+/** Whether an incident goes on: by the status that it is told with, so that figures counted to an earlier instant reopen none. */
+export function isOpen({ status }: Pick<PageIncident, 'status'>): boolean {
+  return !isOverStatus(status);
 }
 
-/** Its average response time in ms, where it gives no samples of the last day; null: none, or it is not heard from. */
-export function upstreamResponseMs(
-  { isStale, responseTimes, upstreamUptime }: ComponentModel,
+/** Whether something that lasts from `from` to `to` (null: still) is part of a window; what begins in it is. */
+export function touches(window: Interval, from: EpochMs, to: EpochMs | null): boolean {
+  return from < window.to && (to === null || to > window.from || from >= window.from);
+}
+
+/** The latest instant in an incident's record that is not after `asOf`; its start when there is none. */
+export function incidentChangedAt({ startedAt, endedAt, updates }: PageIncident, asOf: EpochMs): EpochMs {
+  return [endedAt ?? startedAt, ...updates.map(({ at }) => at)].reduce(
+    (latest, at) => (at > latest && at <= asOf ? at : latest),
+    startedAt,
+  );
+}
+
+/**
+ * The latest instant not after `asOf` at which any of these incidents changed, or any of these windows began. What is over
+ * and what goes on is the same as of either instant; 0 where there is neither.
+ */
+export function settledAt(
   asOf: EpochMs,
-): number | null {
-  if (isStale || responseTimeFigures(responseTimes, windowOf('24h', asOf)) !== null) return null;
-  return upstreamUptime?.responseTimeAverageMs ?? null;
+  incidents: readonly PageIncident[],
+  windows: readonly Interval[] = [],
+): EpochMs {
+  const instants = [
+    ...incidents.flatMap(({ startedAt, endedAt, updates }) => [startedAt, endedAt, ...updates.map(({ at }) => at)]),
+    ...windows.map(({ from }) => from),
+  ];
+  return instants.reduce<EpochMs>((last, at) => (at !== null && at <= asOf ? later(last, at) : last), toEpochMs(0));
 }

@@ -18,7 +18,7 @@ import {
   uptimePeriods,
 } from '../../model/index.ts';
 import { combinedDays } from '../badges/badge-subjects.ts';
-import { buildSpark } from '../component/component.ts';
+import { buildSpark } from '../component/response-chart.ts';
 import { barCells, buildBriefBar, buildDayBar, type DaysView, incidentsByComponent } from '../days/day-bar.ts';
 import { type LinkView, linkTo, type ViewContext } from '../frame/shell.ts';
 import { countedComponents } from '../model/page-state.ts';

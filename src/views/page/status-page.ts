@@ -13,8 +13,8 @@ import {
 } from '../../model/index.ts';
 import { barDays, dayTip } from '../days/day-bar.ts';
 import { buildShell, createContext, linkToStory, type ViewContext } from '../frame/shell.ts';
-import { type EventView, incidentEvent, isOpen, LISTED_UPDATES_MAX, maintenanceEvent } from '../incident/events.ts';
-import { countedTexts } from '../model/page-state.ts';
+import { type EventView, incidentEvent, LISTED_UPDATES_MAX, maintenanceEvent } from '../incident/events.ts';
+import { countedTexts, isOpen } from '../model/page-state.ts';
 import { EMBED_PATH, HISTORY_PATH, incidentPath } from '../text/addresses.ts';
 import { safeHtmlOfMarkdown, textOfMarkdown } from '../text/safe-html.ts';
 import { bannerSentence, fill, stateWord } from '../words/index.ts';

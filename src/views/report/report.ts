@@ -21,8 +21,8 @@ import {
   type PageFrame,
   type ViewContext,
 } from '../frame/shell.ts';
-import { incidentEvent, maintenanceEvent, touches } from '../incident/events.ts';
-import { countedComponents, countedTexts } from '../model/page-state.ts';
+import { incidentEvent, maintenanceEvent } from '../incident/events.ts';
+import { countedComponents, countedTexts, touches } from '../model/page-state.ts';
 import { componentPath, REPORTS_PATH, reportPath } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
 

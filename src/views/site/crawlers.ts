@@ -2,8 +2,7 @@
 
 import { type ComponentModel, type PageModel, toIso } from '../../model/index.ts';
 import { listMonths } from '../days/months.ts';
-import { incidentChangedAt, isOpen } from '../incident/events.ts';
-import { lastChangeAt } from '../model/page-state.ts';
+import { incidentChangedAt, isOpen, lastChangeAt } from '../model/page-state.ts';
 import { listSections } from '../model/sections.ts';
 import {
   absoluteUrl,
@@ -14,7 +13,8 @@ import {
   maintenancePath,
   UPTIME_PATH,
 } from '../text/addresses.ts';
-import { cleanLine, textOfMarkdown } from '../text/safe-html.ts';
+import { cleanLine } from '../text/plain-text.ts';
+import { textOfMarkdown } from '../text/safe-html.ts';
 import { pageStatus } from '../v2/components.ts';
 
 /** The protocol's limit for one sitemap. */

@@ -3,7 +3,8 @@
 import { combinedState, MINUTE_MS, type PageModel, textIn, toEpochMs } from '../../model/index.ts';
 import { buildPlainShell, type FreshnessView, type PlainShellInit } from '../frame/shell.ts';
 import { formatIn } from '../text/format.ts';
-import { cleanLine, textOfMarkdown } from '../text/safe-html.ts';
+import { cleanLine } from '../text/plain-text.ts';
+import { textOfMarkdown } from '../text/safe-html.ts';
 import { bannerSentence, fill, findWords } from '../words/index.ts';
 
 interface IndexInit extends Pick<PlainShellInit, 'locale' | 'look'> {

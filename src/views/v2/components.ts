@@ -12,8 +12,7 @@ import {
   toEpochMs,
   toIso,
 } from '../../model/index.ts';
-import { incidentChangedAt, isOpen } from '../incident/events.ts';
-import { countedComponents } from '../model/page-state.ts';
+import { countedComponents, incidentChangedAt, isOpen } from '../model/page-state.ts';
 import { listSections } from '../model/sections.ts';
 import { shortId } from '../text/addresses.ts';
 

@@ -1,8 +1,7 @@
 /** The eight documents under `api/v2/`, each computed from the page's model alone. */
 
 import { type PageMaintenance, type PageModel, toIso } from '../../model/index.ts';
-import { isOpen } from '../incident/events.ts';
-import { lastChangeAt } from '../model/page-state.ts';
+import { isOpen, lastChangeAt } from '../model/page-state.ts';
 import { pageStatus, type V2Component, type V2ComponentSet, v2ComponentSet, v2PageId } from './components.ts';
 import { type V2Incident, v2Incident, v2Maintenance } from './incidents.ts';
 

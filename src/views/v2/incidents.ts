@@ -10,7 +10,7 @@ import {
   toIso,
   toIsoOrNull,
 } from '../../model/index.ts';
-import { incidentChangedAt, isOpen } from '../incident/events.ts';
+import { incidentChangedAt, isOpen } from '../model/page-state.ts';
 import { absoluteUrl, incidentPath, maintenancePath, shortId } from '../text/addresses.ts';
 import { componentStatus, type V2ComponentSet, v2ComponentId, v2PageId } from './components.ts';
 
