@@ -118,7 +118,7 @@ export function incidentAnswer({ model }: WritingPage, story: Story, own: Writte
     incident_updates: v2.incident_updates.map((update) => ({
       ...update,
       affected_components: update.affected_components === null ? null : [...update.affected_components],
-      deliver_notifications: !silent.has(update.created_at),
+      deliver_notifications: update.deliver_notifications && !silent.has(update.created_at),
       custom_tweet: null,
       tweet_id: null,
       twitter_updated_at: null,

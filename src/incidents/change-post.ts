@@ -4,6 +4,7 @@ import { INCIDENT_STATUSES, type IncidentImpact, type IncidentStatus, isOverStat
 import { MAINTENANCE_STATUSES, type MaintenanceStatus } from '../model/page.ts';
 import { isWorse, type State } from '../model/state.ts';
 import { type EpochMs, later, toEpochMs, toIso } from '../model/time.ts';
+import { updateId } from '../sync/connectors/markdown/project.ts';
 import type { IncidentPost, MaintenancePost, OverridePost, PostUpdate } from '../sync/connectors/markdown/schema.ts';
 import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
 import {
@@ -207,20 +208,20 @@ export function overridePost(title: string, component: string, state: OverridePo
 /** Changes the text or the notification of an update. @throws Refusal 409 if nobody wrote it */
 export function editUpdate(
   document: WrittenPost,
-  { at, isFirst }: { readonly at: EpochMs; readonly isFirst: boolean },
+  { id, at, isFirst }: { readonly id: string; readonly at: EpochMs; readonly isFirst: boolean },
   request: UpdateRequest,
 ): WrittenPost {
   const { body, deliver_notifications: delivers, display_at: moved, translations = {} } = request;
   if (moved !== undefined && instantIn(moved) !== at)
     throw faultAt('incident_update.display_at', 'an update can’t be moved; delete the incident, or add an update');
   const notification = delivers === undefined ? {} : { notify: isSet(delivers, true) ? undefined : false };
-  const isKnown = document.updates.some((update) => update.at === at);
+  const isKnown = document.updates.some((update, index) => updateId(update, index) === id);
   if (!isKnown && isFirst && document.opening !== '') return { ...document, opening: body ?? document.opening };
   if (!isKnown) throw new Refusal(409, 'Nobody wrote this update: it says that maintenance began or ended.');
   return {
     ...document,
-    updates: document.updates.map((update) =>
-      update.at === at
+    updates: document.updates.map((update, index) =>
+      updateId(update, index) === id
         ? { ...update, body: body ?? update.body, bodies: withBodies(update.bodies, translations), ...notification }
         : update,
     ),

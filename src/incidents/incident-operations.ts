@@ -210,8 +210,7 @@ async function updateUpdate(call: Call, before: WritingPage): Promise<unknown> {
   const place = findUpdate(call, before);
   const change: Change = (document) => editUpdate(document, place, request);
   const [writing, own] = await changeStory(call, before, 'incident-edit', change);
-  const at = toIso(place.at);
-  return stillThere(storyAnswer(writing, own).incident_updates.find(({ created_at }) => created_at === at));
+  return stillThere(storyAnswer(writing, own).incident_updates.find(({ id }) => id === call.params['update']));
 }
 
 /** Finds an update by its id. */
@@ -220,7 +219,8 @@ function findUpdate(call: Call, writing: WritingPage) {
   const { id: parent } = storyAnswer(writing, own);
   const updates = storyOf(writing, own.row.id)?.updates ?? [];
   const index = updates.findIndex(({ id }) => shortId('update', parent, id) === call.params['update']);
-  return { at: required(updates[index]).at, isFirst: index === 0 };
+  const { id, at } = required(updates[index]);
+  return { id, at, isFirst: index === 0 };
 }
 
 /** Changes the postmortem or its draft. */

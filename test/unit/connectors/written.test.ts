@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Learned } from '../../../src/model/observation.ts';
 import { toPageKey } from '../../../src/model/slugs.ts';
-import { MINUTE_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
+import { type EpochMs, MINUTE_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
 import { markdown } from '../../../src/sync/connectors/markdown/connector.ts';
 import { PostSchema } from '../../../src/sync/connectors/markdown/schema.ts';
 import {
@@ -61,6 +61,25 @@ describe('posts written in the store', () => {
       ['major_outage', 'degraded'],
       ['operational', 'degraded'],
     ]);
+  });
+
+  it('have happened, even if the clock was set back since they were written', () => {
+    const back = (now: EpochMs) =>
+      projectWritten([{ id: 'x', document: writtenText(ONE), ...OWNER }], { now, drafts: false }).incidents[0];
+    const resolved = { at: at(30), status: 'resolved' as const, body: 'Four' };
+    const over = { ...ONE, updates: [...ONE.updates, resolved] };
+    const [ended] = projectWritten([{ id: 'x', document: writtenText(over), ...OWNER }], {
+      now: at(-1),
+      drafts: false,
+    }).incidents;
+
+    const { startedAt, status, updates = [] } = back(at(15)) ?? {};
+    expect([startedAt, status]).toEqual([START, 'identified']);
+    expect(updates.map((one) => one.at)).toEqual([START, at(10), at(15)]);
+    expect(updates.map(({ id }) => id)).toEqual(written(ONE).incidents[0]?.updates.map(({ id }) => id));
+    expect(back(at(-1))?.updates.map((one) => one.at - at(-1))).toEqual([-2, -1, 0]);
+    expect(back(at(-1))).toMatchObject({ status: 'identified', startedAt: at(-1) - 2, endedAt: null });
+    expect(ended).toMatchObject({ status: 'resolved', startedAt: at(-1) - 3, endedAt: at(-1) });
   });
 
   it('are kept from everything while they are drafts', () => {

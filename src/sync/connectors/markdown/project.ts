@@ -147,10 +147,12 @@ function checkPost({ post, updates }: ReadPost, zone: string): PostFault[] {
   return [];
 }
 
-function projectIncident({ post, ...read }: ReadOf<'incident'>, { upstreamId, zone, now }: Origin): Incident {
+function projectIncident({ post, ...read }: ReadOf<'incident'>, { upstreamId, zone, now, isOwn }: Origin): Incident {
   const startedAt = checkedInstant(post.started, zone);
   const updates = read.updates.toSorted((a, b) => a.at - b.at);
-  const { status, endsAt } = readCourse(post, updates, { zone, now });
+  // Whatever is in our own store has been said by now (`notAhead`).
+  const heardAt = isOwn === true ? later(now, updates.at(-1)?.at ?? startedAt) : now;
+  const { status, endsAt } = readCourse(post, updates, { zone, now: heardAt });
   const { bodies, ...titles } = readTranslations(post);
   const opening: Update = {
     id: 'opening',
@@ -182,9 +184,15 @@ function projectIncident({ post, ...read }: ReadOf<'incident'>, { upstreamId, zo
 
 const SILENT = { notify: false } as const;
 
-function toUpdate({ at, status, body, bodies, notify }: PostUpdate, index: number): Update {
+/** The id of an update in its story. @param index  among the post's updates, oldest first */
+export function updateId({ at }: Pick<PostUpdate, 'at'>, index: number): string {
+  return `${toIso(at)}-${index}`;
+}
+
+function toUpdate(update: PostUpdate, index: number): Update {
+  const { at, status, body, bodies, notify } = update;
   const translated = bodies === undefined ? {} : { bodies };
-  return { id: `${toIso(at)}-${index}`, at, status, body, ...translated, ...(notify === false ? SILENT : {}) };
+  return { id: updateId(update, index), at, status, body, ...translated, ...(notify === false ? SILENT : {}) };
 }
 
 /** The declared state of each component at an instant. */

@@ -5,9 +5,16 @@
 
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { type Learned, NOTHING_LEARNED, type PageOwner, WRITTEN_ID } from '../../../model/observation.ts';
+import {
+  type Incident,
+  isOverStatus,
+  type Learned,
+  NOTHING_LEARNED,
+  type PageOwner,
+  WRITTEN_ID,
+} from '../../../model/observation.ts';
 import { type PageKey, toSlug } from '../../../model/slugs.ts';
-import { type EpochMs, toIso } from '../../../model/time.ts';
+import { type EpochMs, earlier, toEpochMs, toIso } from '../../../model/time.ts';
 import { ask, type Connector, type Pull, type PullContext } from '../../connector.ts';
 import { type Projected, projectRead } from './project.ts';
 import {
@@ -87,9 +94,26 @@ export function projectWritten(
   };
   return {
     ...projected,
-    incidents: projected.incidents.map(owned),
+    incidents: projected.incidents.map((one) => owned(notAhead(one, now))),
     maintenances: projected.maintenances.map(owned),
-    announcements: projected.announcements.map(owned),
+    announcements: projected.announcements.map((one) => owned({ ...one, from: earlier(one.from, now) })),
+  };
+}
+
+/**
+ * Nothing can be written for later except maintenance. What lies ahead was said before the clock was set back, or by the sender of
+ * an alert whose clock is fast; a page that waited for it would be green meanwhile. It has just happened, in the same order.
+ */
+function notAhead(incident: Incident, now: EpochMs): Incident {
+  const { startedAt, endedAt, status, updates } = incident;
+  if (startedAt <= now && updates.every(({ at }) => at <= now)) return incident;
+  const last = updates.length - 1;
+  const said = updates.map((update, index) => ({ ...update, at: earlier(update.at, toEpochMs(now - last + index)) }));
+  return {
+    ...incident,
+    startedAt: earlier(startedAt, said[0]?.at ?? now),
+    endedAt: isOverStatus(status) && endedAt !== null ? earlier(endedAt, now) : endedAt,
+    updates: said,
   };
 }
 
