@@ -195,12 +195,14 @@ export async function ringsOf(page: Page): Promise<Ring[]> {
           const isInside = Number.parseFloat(outlineOffset) < 0;
           const grounds = groundsFrom(isInside ? seen : seen.parentElement);
           const isRing = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2;
-          // Of what is wider than its scroll box or the window, the middle of what is in sight.
+          // Of what is larger than its scroll box or the window, or scrolled to only in part, the middle of what is in sight.
           const [box] = element.getClientRects();
           const scroller = element.parentElement?.closest('section[tabindex], .year')?.getBoundingClientRect();
           const left = Math.max(box?.left ?? 0, scroller?.left ?? 0, 0);
           const right = Math.min(box?.right ?? 0, scroller?.right ?? innerWidth, innerWidth);
-          const hit = box && document.elementFromPoint((left + right) / 2, box.y + box.height / 2);
+          const top = Math.max(box?.top ?? 0, 0);
+          const bottom = Math.min(box?.bottom ?? 0, innerHeight);
+          const hit = box && document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
           return [
             {
               name: element.outerHTML.slice(0, 120),
