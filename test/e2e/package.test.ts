@@ -79,7 +79,7 @@ describe('the package', () => {
       /^src\/(?:components|layouts|looks|model|pages|views|publish\/draw)\/|^src\/(?:errors|schema\/nearest)\.ts$/;
     expect(sources.filter((path) => !ofPages.test(path))).toEqual([]);
     const compiled = files.filter((path) => /^lib\/(?!node_modules|renderer).*\.js$/.test(path));
-    expect(compiled.length).toBeGreaterThan(300);
+    expect(compiled.length).toBeGreaterThan(400);
     expect(compiled.filter((path) => !files.includes(`${path}.map`))).toEqual([]);
     const [renderer, ...others] = readdirSync(join(installed, 'pharos', 'lib', 'renderer'));
     expect([typeof renderer, others]).toEqual(['string', []]);
