@@ -10,6 +10,7 @@ import { modelFor, type PageReleaseDeps } from '../publish/page-release.ts';
 import { currentNumber, publishedSlugs, type ReleaseFolders, SITE_SLUG } from '../publish/releases/folders.ts';
 import { currentManifest, type Manifest, readManifest } from '../publish/releases/manifest.ts';
 import { readNamedData, readReleaseData } from '../publish/releases/release-data.ts';
+import { heldRelease } from '../publish/releases/switch.ts';
 import { isLogFile } from '../transparency/entries.ts';
 import type { StoreParts } from './build-store.ts';
 import { pageName } from './run/outcome.ts';
@@ -66,6 +67,8 @@ async function planPage({ pharos, renderer, filesOf }: PlanDeps, state: SiteStat
       | 'changed'
       | 'withdrawn',
     facts,
+    /** The release on which an operator keeps the page; null: it isn't on hold. */
+    heldRelease: heldRelease(pharos.folders, slug),
     /** Paths of new files. */
     added: added.toSorted(),
     changed: changed.map(([path]) => path).toSorted(),
@@ -107,6 +110,6 @@ function withdrawnPages({ pharos }: PlanDeps, { resolved }: SiteState): PagePlan
     .filter((slug) => (isDecided ? !kept.has(slug) : withheld.includes(slug)))
     .map((slug) => {
       const removed = Object.keys(currentManifest(pharos.folders, slug)?.files ?? {}).toSorted();
-      return { slug, kind: 'withdrawn', facts: [], added: [], changed: [], removed };
+      return { slug, kind: 'withdrawn', facts: [], heldRelease: null, added: [], changed: [], removed };
     });
 }

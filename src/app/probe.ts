@@ -34,7 +34,7 @@ export interface ProbeRow {
   readonly code: string | null;
   readonly warnings: readonly string[];
   readonly monitorsTotal: number | null;
-  /** Maximum age of a monitor's details within the quota, in ms; null: not known, no limit, or there are none. */
+  /** Maximum age of a monitor's details within the quota and the schedule, in ms; null: not known, or there are none. */
   readonly detailAgeMaxMs: number | null;
   /** How far its clock is ahead of ours, to a second; null: not known. */
   readonly clockSkewMs: number | null;
@@ -79,7 +79,8 @@ export async function probeUpstream(
       summary: probe.summary,
       warnings: [...probe.warnings, ...missedWarnings(runner, probe), ...scheduleWarnings(upstream, size)],
       monitorsTotal: probe.monitorsTotal,
-      detailAgeMaxMs: probe.monitorsTotal === null || ageMs === Number.POSITIVE_INFINITY ? null : ageMs,
+      detailAgeMaxMs:
+        probe.monitorsTotal === null || ageMs === Number.POSITIVE_INFINITY ? null : (ageMs ?? upstream.intervalMs),
       clockSkewMs: tally.clockSkewMs,
     };
   } catch (error) {

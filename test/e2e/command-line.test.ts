@@ -185,6 +185,7 @@ pages: [{ slug: acme, components: [{ type: static, id: desk, name: Desk }] }]
     const result = await run('check');
     expect(result.stdout).toMatch(/✓ +edge +server-monitor/);
     expect(result.stdout).toMatch(/✓ +svc +uptime-service.*read scope/);
+    expect(result.stdout, 'of each it is known how fresh it stays').not.toContain('–');
     expect(result.stdout).toMatch(/pharos\.yaml is valid/);
     expect(result.status).toBe(0);
   });

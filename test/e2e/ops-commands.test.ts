@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTerminalAsker } from '../../src/cli/init/gather.ts';
 import { toEpochMs } from '../../src/model/time.ts';
+import { currentNumber, releaseFolders } from '../../src/publish/releases/folders.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { runHere } from '../helpers/in-process.ts';
 import { eventually, temporaryFolder } from '../helpers/pharos.ts';
@@ -288,6 +289,17 @@ describe('commands that set up, look after and foresee', () => {
       const acme = (await plan('gated.yaml')).pages.find(({ slug }) => slug === 'acme');
       expect(acme?.facts).toEqual([{ name: 'gate', from: 'public', to: 'password' }]);
     });
+
+    it('says of a page on hold that nothing new of it will be shown', async () => {
+      const release = String(currentNumber(releaseFolders(join(folder.path, 'data')), 'acme'));
+      expect((await run('rollback', 'acme', release, '--hold')).status).toBe(0);
+      const { stdout } = await run('diff');
+      expect(stdout).toMatch(
+        / acme: .*\n {2}on hold at release \d+: changes are not published\. .*rollback acme --release\.$/m,
+      );
+      expect((await run('rollback', 'acme', '--release')).status).toBe(0);
+      expect((await run('diff')).stdout).not.toContain('on hold');
+    });
   });
 
   it('pharos preview shows drafts to this machine while nothing of them is published or sent', async () => {
@@ -322,6 +334,7 @@ describe('commands that set up, look after and foresee', () => {
       expect(await eventually(page, (text) => text.includes('A later draft'))).toContain('A later draft');
       await wait(1_000);
       expect(sent).toEqual([]);
+      expect(pharos.stderr()).not.toContain('secret.key');
     } finally {
       expect(await pharos.stop()).toBe(0);
       receiver.close();

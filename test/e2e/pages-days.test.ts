@@ -15,6 +15,7 @@ const site = pagesInBrowser({
       .map((page) => ({ ...page, path: `many/${page.path}` })),
   ],
   clock: 'still',
+  options: { timezoneId: 'Europe/Berlin' },
 });
 const { open } = site;
 

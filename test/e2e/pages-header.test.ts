@@ -163,6 +163,21 @@ describe('the time zone', () => {
     expect(await event(page)).toContain('Nov 21, 02:44 EST');
   });
 
+  it('is that of the warning on an old copy too, and a day says in which its details are', async () => {
+    const page = await open('');
+    await page.evaluate(() => document.getElementById('stale')?.removeAttribute('hidden'));
+    const details = async () => {
+      await page.getByRole('slider', { name: 'API, last 90 days', exact: true }).focus();
+      await page.keyboard.press('End');
+      return page.locator('#day').innerText();
+    };
+    expect(await page.locator('#stale').innerText()).toMatch(/latest data is from Nov 21, 2026, 03:3\d EST\./);
+    expect(await details()).toMatch(/08:44 – ongoing\s+Days start at midnight, Europe\/Berlin time\./);
+    await chooseZone(page, 'Europe/Berlin');
+    expect(await page.locator('#stale').innerText()).toMatch(/latest data is from Nov 21, 2026, 09:3\d GMT\+1\./);
+    expect(await details()).not.toContain('midnight');
+  });
+
   it('is the page’s without script, with its name at every block of times', async () => {
     const page = await open('', { javaScriptEnabled: false });
     for (const block of ['.as-of', '.event .side', '.row.s-major_outage .state'])

@@ -15,7 +15,9 @@ import { messageOf } from '../../errors.ts';
 import { WRITTEN_ID } from '../../model/observation.ts';
 import { loadRenderer } from '../../publish/draw/renderer.ts';
 import { counted } from '../../schema/counted.ts';
+import { Secret } from '../../schema/secret.ts';
 import { connectorOf } from '../../sync/connectors/index.ts';
+import { generateKey } from '../../transparency/note.ts';
 import { type Options, openToRead, print, requireConfig } from '../common.ts';
 import { EXIT_DONE, untilStopped } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
@@ -77,6 +79,8 @@ function previewConfig(config: Config, data: string): Config {
     exports: [],
     operators: { roles: {}, tokens: [] },
     intake: [],
+    // The site's can't be read without its secret.key.
+    transparency: { ...config.transparency, key: new Secret(generateKey()), previousKey: undefined },
     upstreams: config.upstreams.map((upstream) => ({
       ...upstream,
       schedule: null,
@@ -148,6 +152,7 @@ function planText({ pages, problems }: Plan, hasFiles: boolean): string {
   const parts = pages.flatMap((page) => [
     planHeading(page),
     ...page.facts.map(({ name, from, to }) => `  ${name}: ${from ?? 'none'} → ${to ?? 'none'}`),
+    ...(page.heldRelease === null ? [] : [holdText(page)]),
     ...(hasFiles ? changedFiles(page) : []),
   ]);
   const shown = new Set(pages.filter(({ kind }) => kind !== 'withdrawn').map(({ slug }) => slug));
@@ -162,6 +167,11 @@ function planText({ pages, problems }: Plan, hasFiles: boolean): string {
 function planHeading({ slug, kind, added, changed, removed }: PagePlan): string {
   const counts = [`${added.length} new`, `${changed.length} changed`, `${removed.length} removed`];
   return `${paint(TONES[kind], kind)} ${slug}${kind === 'unchanged' ? '' : `: files ${counts.join(', ')}`}`;
+}
+
+function holdText({ slug, heldRelease }: PagePlan): string {
+  const remedy = `To end the hold, run pharos rollback ${slug} --release.`;
+  return `  on hold at release ${heldRelease}: changes are not published. ${remedy}`;
 }
 
 function changedFiles({ added, changed, removed }: PagePlan): string[] {

@@ -104,8 +104,9 @@ const SPANS_MAX = 4;
 
 /**
  * When the day was in which state but the usual one, for `writeSpans`: a letter, the minute of its start on the clock of the
- * zone, and its length, before which its end stands where clocks were changed. Without a length it goes on; without a start it
- * is the sum of many, or has gone on since before. Empty where the day says it all.
+ * zone, and its length in whole minutes, before which its end stands where clocks were changed, and after which an `e` stands
+ * where it ends a minute later on the clock. Without a length it goes on; without a start it is the sum of many, or has gone on
+ * since before. Empty where the day says it all.
  */
 function packSpans(timeline: readonly TimelineSpan[], cell: DayCell, zone: string): string {
   const { interval, elapsedMs, msByState, state } = cell;
@@ -142,8 +143,8 @@ function packTroubles(
       if (isToday && to === now) return `${LOOKS[state].letter}${start}`;
       const [ms, shownMs] = [to - from, (end - start) * MINUTE_MS];
       const isShifted = Math.abs(shownMs - ms) > MINUTE_MS;
-      const length = packLength(isShifted || end === start ? ms : shownMs);
-      return `${LOOKS[state].letter}${start}${isShifted ? `-${end}` : ''}${length}`;
+      const isLater = !isShifted && ms >= MINUTE_MS && shownMs > ms;
+      return `${LOOKS[state].letter}${start}${isShifted ? `-${end}` : ''}${packLength(ms)}${isLater ? 'e' : ''}`;
     })
     .join(' ');
 }
@@ -257,7 +258,7 @@ export type DayTipView = ReturnType<typeof dayTip>;
 
 /** @param runs  of all bars of the page */
 export function dayTip(
-  { words, base }: ViewContext<PageFrame>,
+  { words, base, format }: ViewContext<PageFrame>,
   days: readonly Day[],
   runs: Iterable<readonly DayRun[]>,
 ) {
@@ -269,6 +270,7 @@ export function dayTip(
     base,
     words: STATES.map((state) => ({ letter: LOOKS[state].letter, state, word: stateWord(state, words) })),
     ongoing: words.badgeOngoing,
+    daysIn: fill(words.daysIn, { zone: format.zone }),
     // A line for each: its segment, and the pieces of its title, each followed by its language where that is not the page's.
     incidents: [...noted.values()].map(({ slug, title, lang, pieces }) => {
       const text = cleanLine(title);

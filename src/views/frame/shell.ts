@@ -268,7 +268,6 @@ export type FreshnessView = ReturnType<typeof freshnessView>;
 
 function freshnessView({ words, format, root }: ViewContext<PageFrame>, present: Present) {
   const { since, staleAfter, isStale, asOf } = present;
-  const dataFrom = present.dataFrom === null ? null : format.zoned.time(present.dataFrom);
   return {
     /** Null: nothing was known before, or the page is about several states. */
     since: since === null ? null : format.since(since, asOf),
@@ -279,7 +278,8 @@ function freshnessView({ words, format, root }: ViewContext<PageFrame>, present:
     isStale,
     /** Later than this the page warns by script. */
     staleAfter,
-    staleText: dataFrom === null ? words.staleNever : fill(words.staleBody, { time: dataFrom.text }),
+    /** Of the latest data; null: there is none yet. */
+    dataFrom: present.dataFrom === null ? null : format.zoned.time(present.dataFrom),
     /** Where the script asks when it was checked last, relative to the page; null: nowhere. */
     nowHref: (root + NOW_JSON_PATH) as string | null,
   };

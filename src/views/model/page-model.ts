@@ -234,7 +234,8 @@ export function modelAt(model: PageModel, heartbeat: EpochMs): PageModel {
     ...model,
     asOf: heartbeat,
     staleAfter: toEpochMs(model.staleAfter - (model.asOf - heartbeat)),
-    dataFrom: model.dataFrom === null ? null : earliest(model.dataFrom),
+    // What is stale says from when it is on every page alike.
+    dataFrom: model.dataFrom === null || model.isStale ? model.dataFrom : earliest(model.dataFrom),
     sources: model.sources.map((source) => ({
       ...source,
       monitorsAt: source.monitorsAt === null ? null : earliest(source.monitorsAt),

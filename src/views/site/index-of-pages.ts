@@ -5,7 +5,7 @@ import { buildPlainShell, type FreshnessView, type PlainShellInit } from '../fra
 import { formatIn } from '../text/format.ts';
 import { cleanLine } from '../text/plain-text.ts';
 import { textOfMarkdown } from '../text/safe-html.ts';
-import { bannerSentence, fill, findWords } from '../words/index.ts';
+import { bannerSentence, findWords } from '../words/index.ts';
 
 interface IndexInit extends Pick<PlainShellInit, 'locale' | 'look'> {
   readonly timezone: string;
@@ -36,7 +36,7 @@ function indexFreshness(models: readonly ListedPage[], { locale, timezone }: Ind
     goodUntil: format.zoned.time(staleAfter),
     isStale: false,
     staleAfter,
-    staleText: fill(findWords(locale).staleBody, { time: format.zoned.time(asOf).text }),
+    dataFrom: format.zoned.time(asOf),
     nowHref: null,
   };
 }

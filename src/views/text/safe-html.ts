@@ -21,7 +21,8 @@ function unescapeMarkup(html: string): string {
 export function textOfMarkdown(markdown: string): string {
   const bare = safeHtmlOfMarkdown(markdown)
     .replace(/<a href="([^"]*)"[^>]*>(.*?)<\/a>/gs, (_whole, href: string, text: string) =>
-      text === href || `mailto:${text}` === href ? text : `${text} (${href})`,
+      // The address of a host alone ends with a slash there.
+      [text, `${text}/`, `mailto:${text}`].includes(href) ? text : `${text} (${href})`,
     )
     .replace(/<li>/g, '- ')
     // A line break stands behind each of these as it is; these get another, for a blank line.

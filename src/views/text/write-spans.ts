@@ -25,10 +25,11 @@ export function writeSpans(
   const spans = packed.split(' ').filter(Boolean);
   const isNamed = spans.every((span) => span[0] === dayLetter.toLowerCase());
   const write = (span: string) => {
-    const [, letter = '', from = '', to, count, unit] = /(\D)(\d*)(?:-(\d+))?(?:\+(\d+)(s?))?/.exec(span) ?? [];
+    const [, letter = '', from = '', to, count, unit, later] =
+      /(\D)(\d*)(?:-(\d+))?(?:\+(\d+)(s?)(e?))?/.exec(span) ?? [];
     const length = Number(count ?? 0);
     const timeAt = (minute: number) => clock.format(minute * MINUTE_MS);
-    const end = length === 0 ? ongoing : timeAt(Number(to ?? Number(from) + length));
+    const end = length === 0 ? ongoing : timeAt(Number(to ?? Number(from) + length + (later ? 1 : 0)));
     // Within a minute one time is enough; of a sum, and of what began before, there is none.
     const when = from === '' ? (length > 0 ? '' : ongoing) : timeAt(Number(from)) + (unit ? '' : ` – ${end}`);
     const long = length > 0 ? duration((length * MINUTE_MS) / (unit ? 60 : 1)) : '';

@@ -13,6 +13,7 @@ import {
   packNotes,
 } from '../../../src/views/days/day-bar.ts';
 import { createContext } from '../../../src/views/frame/shell.ts';
+import { formatIn } from '../../../src/views/text/format.ts';
 import { ago, componentModel, incident, pageModel, type Trouble } from '../../helpers/page-model.ts';
 
 function barWith(troubles: readonly Trouble[], incidents = [] as ReturnType<typeof incident>[], knownDays = 400) {
@@ -33,6 +34,13 @@ function drawnDays(letters: string): string[] {
         drawn[at] = y === '4' && letter !== 'u' ? letter : drawn[at] + letter;
   return drawn;
 }
+
+const clock = new Intl.DateTimeFormat('en', {
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+  timeZone: 'Europe/Berlin',
+});
 
 describe('ninety days', () => {
   it('are a letter each, oldest first, today last', () => {
@@ -81,6 +89,24 @@ describe('ninety days', () => {
       { state: 'major_outage', startedAgoMs: 2 * HOUR_MS },
     ];
     expect(text(twice)).toBe('Degraded 06:31 (30\u{a0}s), Major outage 07:31 – ongoing');
+  });
+
+  it('say as long as an incident of the same time does, whatever the seconds', () => {
+    const lengthOf = (startedAgoMs: number, forMs: number) =>
+      barWith([{ state: 'major_outage', startedAgoMs, forMs }]).rows[0]?.text;
+    expect(lengthOf(30 * HOUR_MS + 10 * SECOND_MS, 140 * SECOND_MS)).toBe('03:30 – 03:33 (2\u{a0}min)');
+    expect(lengthOf(30 * HOUR_MS + 10 * SECOND_MS, 40 * SECOND_MS)).toBe('Major outage 03:30 (40\u{a0}s)');
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 3_600 }), fc.integer({ min: 61, max: 3_600 }), (later, seconds) => {
+        const text = lengthOf(30 * HOUR_MS - later * SECOND_MS, seconds * SECOND_MS);
+        expect(text).toContain(
+          `(${formatIn('en', 'UTC')
+            .duration(seconds * SECOND_MS)
+            .replaceAll(' ', '\u{a0}')})`,
+        );
+        expect(text).toContain(` – ${clock.format(ago(30 * HOUR_MS - (later + seconds) * SECOND_MS))}`);
+      }),
+    );
   });
 
   it('say of many short spells how long they were together', () => {

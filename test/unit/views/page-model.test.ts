@@ -10,7 +10,7 @@ import type { PageSettings, SourceFreshness } from '../../../src/model/page.ts';
 import type { State } from '../../../src/model/state.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
 import type { MonitorPast } from '../../../src/model/timeline.ts';
-import { type PageInputs, pageModel } from '../../../src/views/model/page-model.ts';
+import { modelAt, type PageInputs, pageModel } from '../../../src/views/model/page-model.ts';
 
 const NOW = toEpochMs(Date.UTC(2026, 5, 1, 12));
 const earlier = (ms: number) => toEpochMs(NOW - ms);
@@ -208,6 +208,8 @@ describe('the model of a page', () => {
     const stale = model({ sources: [fresh({ isMonitorsStale: true, monitorsAt: earlier(HOUR_MS) })] });
     expect(statesOf(stale)).toMatchObject({ api: 'unknown', web: 'unknown' });
     expect([stale.state, stale.isStale, stale.dataFrom]).toEqual(['unknown', true, earlier(HOUR_MS)]);
+    const atHeartbeat = modelAt(stale, earlier(2 * HOUR_MS));
+    expect(atHeartbeat.dataFrom, 'on pages that are drawn more rarely too').toBe(earlier(HOUR_MS));
     const silent = model({
       sources: [fresh({ isMonitorsStale: true, monitorsAt: null })],
       monitors: new Map(),

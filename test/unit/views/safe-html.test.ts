@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { safeHtmlOfMarkdown } from '../../../src/views/text/safe-html.ts';
+import { safeHtmlOfMarkdown, textOfMarkdown } from '../../../src/views/text/safe-html.ts';
 
 describe('Markdown of updates', () => {
   it('ranks headings by the text they stand in, below those of the page', () => {
@@ -17,6 +17,12 @@ describe('Markdown of updates', () => {
     expect(own).toContain('>https://t.example/y.png</a>');
     expect(own).not.toContain('href="javascript');
     expect(safeHtmlOfMarkdown(text), 'not what was kept for another page').not.toContain('<img');
+  });
+
+  it('is text with each address once', () => {
+    expect(
+      textOfMarkdown('<https://a.example> [here](https://b.example/c) <d@e.example> https://f.example/?g=1&h'),
+    ).toBe('https://a.example here (https://b.example/c) d@e.example https://f.example/?g=1&h');
   });
 
   it('becomes paragraphs, emphasis, lists, code and quotes', () => {
