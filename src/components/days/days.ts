@@ -26,11 +26,12 @@ function writeLength(ms: number): string {
   return text.replace(/[,،] /, ' ').replace('hr', 'h').replace('sec', 's');
 }
 
-/** Whether the visitor reads other times of the page in a zone that is not the page's. */
-function isOwnZone(): boolean {
+/** The zone of the page, in which its days are, where the visitor reads other times in another. */
+function readZone(): string {
   const zones = document.getElementById('zone') as HTMLSelectElement | null;
-  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
-  return zones?.value === '' && zones.options[0]?.value !== timeZone;
+  const zone = zones?.options[0]?.value;
+  const isShown = zone && zones?.value === '' && zone !== new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return isShown ? ` · ${zone.replaceAll('_', ' ')}` : '';
 }
 
 /** Half of the width that a target of a finger has at least. */
@@ -173,7 +174,7 @@ function show(from: HTMLElement, index: number, pin = isPinned): void {
 }
 
 function fill(tip: HTMLElement, element: HTMLElement, letter: string): void {
-  const [when, was, parts, clocks, list] = [...tip.children] as HTMLElement[];
+  const [when, was, parts, list] = [...tip.children] as HTMLElement[];
   const wordOf = (letter: string) => lines(tip.dataset['words']).find(([one]) => one === letter.toLowerCase()) ?? [];
   const [, state = 'unknown', word = ''] = wordOf(letter);
   const [, spans = '', slugs = ''] = readNote(element, at) ?? [];
@@ -184,16 +185,14 @@ function fill(tip: HTMLElement, element: HTMLElement, letter: string): void {
     ongoing: tip.dataset['ongoing'] ?? '',
   });
   const last = Date.parse(element.dataset['until'] ?? tip.dataset['until'] ?? '');
-  const day = date.format(last - (readLetters(element).length - 1 - at) * DAY_MS);
+  const day = date.format(last - (readLetters(element).length - 1 - at) * DAY_MS) + readZone();
   const titles = new Map(lines(tip.dataset['incidents']).map(([slug = '', ...said]) => [slug, said]));
-  if (!when || !was || !parts || !clocks || !list) return;
+  if (!when || !was || !parts || !list) return;
   when.textContent = day;
   was.className = `was s-${state}`;
   was.querySelector('use')?.setAttribute('href', `#i-${state}`);
   (was.lastElementChild as HTMLElement).textContent = word;
   parts.textContent = text;
-  // Days are the page's, whatever zone other times are written in.
-  clocks.textContent = text && isOwnZone() ? (tip.dataset['daysIn'] ?? '') : '';
   const links = slugs
     .split(' ')
     .filter(Boolean)
@@ -217,10 +216,7 @@ function fill(tip: HTMLElement, element: HTMLElement, letter: string): void {
   );
   element.setAttribute('aria-valuenow', String(at + 1));
   const names = links.map((link) => link.textContent);
-  element.setAttribute(
-    'aria-valuetext',
-    [`${day}: ${word}`, text, clocks.textContent, ...names].filter(Boolean).join('. '),
-  );
+  element.setAttribute('aria-valuetext', [`${day}: ${word}`, text, ...names].filter(Boolean).join('. '));
 }
 
 function mark(element: HTMLElement, count: number): void {

@@ -258,7 +258,7 @@ export type DayTipView = ReturnType<typeof dayTip>;
 
 /** @param runs  of all bars of the page */
 export function dayTip(
-  { words, base, format }: ViewContext<PageFrame>,
+  { words, base }: ViewContext<PageFrame>,
   days: readonly Day[],
   runs: Iterable<readonly DayRun[]>,
 ) {
@@ -270,7 +270,6 @@ export function dayTip(
     base,
     words: STATES.map((state) => ({ letter: LOOKS[state].letter, state, word: stateWord(state, words) })),
     ongoing: words.badgeOngoing,
-    daysIn: fill(words.daysIn, { zone: format.zone }),
     // A line for each: its segment, and the pieces of its title, each followed by its language where that is not the page's.
     incidents: [...noted.values()].map(({ slug, title, lang, pieces }) => {
       const text = cleanLine(title);
