@@ -81,6 +81,9 @@ const ROUTES: Readonly<Record<string, { readonly get: Act; readonly post?: Act }
   'subscribe/leave': { get: onLink('manage', ({ show, token }) => show({ step: 'leave', token })), post: leave },
 };
 
+/** Links of emails, which outlive the languages of their page. */
+const MAILED: ReadonlySet<string> = new Set(['subscribe/confirm', 'subscribe/manage', 'subscribe/leave']);
+
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 export function createSubscriptions(options: SubscriptionsOptions) {
@@ -92,12 +95,13 @@ export function createSubscriptions(options: SubscriptionsOptions) {
      * @param isSeen  whether the visitor may see the page
      */
     handle: async (request: GateRequest, isSeen: boolean): Promise<GateResponse | null> => {
-      const { locale, rest } = splitLocale(request.path);
+      const { locale: folder, rest } = splitLocale(request.path);
       const name = rest.replace(/\/$/, '');
       const route = Object.hasOwn(ROUTES, name) ? ROUTES[name] : undefined;
       const act = request.method === 'POST' ? route?.post : route?.get;
       const known = options.pageOf(request.slug);
-      if (locale !== null && known?.locales?.includes(locale) !== true) return null;
+      const locale = known?.locales?.find((one) => one === folder) ?? null;
+      if (locale !== folder && !MAILED.has(name)) return null;
       const base = locale === null ? request.base : `${request.base}${locale}/`;
       const common: SubscribeInit = {
         step: 'ask',

@@ -182,6 +182,29 @@ describe('the language in which somebody subscribes', () => {
     expect(english?.subject).toBe('Confirm your subscription: Acme');
     expect(english?.text).toContain('/acme/subscribe/confirm/?token=');
   });
+
+  it('may be given up by the page, or go with it, without its links', async () => {
+    const over = subscriptionsOver(database);
+    const linkOf = async (purpose: 'confirm' | 'manage', path: string, method: 'GET' | 'POST' = 'GET') => {
+      const [row] = await database.all('SELECT id FROM subscriber');
+      const query = new URLSearchParams({ token: linkToken(KEY, purpose, String(row?.['id'])) });
+      return request(`de/subscribe/${path}/`, { method, query });
+    };
+    await subscribed('ada@mail.example');
+    for (const [purpose, path] of [
+      ['confirm', 'confirm'],
+      ['manage', 'manage'],
+      ['manage', 'leave'],
+    ] as const) {
+      const shown = await over.handle(await linkOf(purpose, path), true);
+      expect(shown?.status, path).toBe(200);
+      expect(JSON.parse(String(shown?.body)), path).toMatchObject({ shell: { locale: 'en' } });
+      expect(shown?.body, path).not.toContain('/acme/de/');
+    }
+    page = null;
+    expect(await over.handle(await linkOf('manage', 'leave', 'POST'), false)).toBeNull();
+    expect(await database.all('SELECT * FROM subscriber')).toEqual([]);
+  });
 });
 
 describe('the form', () => {
