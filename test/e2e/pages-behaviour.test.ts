@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { toEpochMs, toIso } from '../../src/model/index.ts';
 import { badgeGalleryView } from '../../src/views/badges/badge-gallery.ts';
 import { embedView } from '../../src/views/page/status-page.ts';
-import { galleryOf } from '../helpers/every-page.ts';
+import { galleryOf, onePageOfEachKind } from '../helpers/every-page.ts';
 import { layoutShiftsOf } from '../helpers/page-examination.ts';
 import { AS_OF, ago } from '../helpers/page-model.ts';
 import { calm, manyComponents, outage, rightToLeft } from '../helpers/page-scenes.ts';
@@ -15,6 +15,7 @@ const site = pagesInBrowser({
     statusPageAt('fifty/', manyComponents(50)),
     { path: 'badges/', kind: 'badge-gallery', view: badgeGalleryView(calm(), galleryOf()) },
     { path: 'badges-in-arabic/', kind: 'badge-gallery', view: badgeGalleryView(rightToLeft(), galleryOf('ar')) },
+    ...onePageOfEachKind(rightToLeft()).filter(({ path }) => path === 'subscribe/'),
     { path: 'embed/', kind: 'embed', view: embedView(outage()) },
   ],
 });
@@ -70,6 +71,21 @@ it('code to copy reads from left to right on a page that reads from right to lef
   );
   expect(edges).toHaveLength(3);
   for (const [first = 0, last = 0] of edges) expect(first).toBeLessThan(last);
+});
+
+it('names stand beside the boxes that choose them, also where they read the other way than the page', async () => {
+  const page = await open('subscribe/');
+  expect(await page.locator('html').getAttribute('dir')).toBe('rtl');
+  const gaps = await page.locator('label.box').evaluateAll((all) =>
+    all.map((label) => {
+      const name = document.createRange();
+      name.selectNodeContents(label.querySelector('bdi') as Element);
+      const { left } = (label.querySelector('input') as Element).getBoundingClientRect();
+      return left - name.getBoundingClientRect().right;
+    }),
+  );
+  expect(gaps.length).toBeGreaterThan(4);
+  for (const gap of gaps) expect(gap).toBeLessThan(24);
 });
 
 describe('with script', () => {

@@ -84,8 +84,8 @@ function storyView(
       present: state === null || model.staleAfter === null ? null : { ...model, state, since: null },
     }),
     event,
-    // The month of the history it is listed in.
-    month: { href: base + historyPath(month), text: format.month(month) },
+    // The month of the history it is listed in; null: it lies ahead, perhaps in a month without a page.
+    month: from > model.asOf ? null : { href: base + historyPath(month), text: format.month(month) },
   };
 }
 

@@ -27,7 +27,7 @@ describe('an incident’s page', () => {
     expect(view.event.duration).toBe('1 h 34 min');
     expect(view.affected.map((one) => one.href)).toEqual(['../../components/api/']);
     expect(view.shell.canonical).toBe('https://status.acme.example/acme/incidents/x/');
-    expect(view.month.href).toBe('../../history/2026-10/');
+    expect(view.month?.href).toBe('../../history/2026-10/');
   });
 
   it('shows nothing of the present once it is over, so that it needs no rewriting', () => {
@@ -57,6 +57,17 @@ describe('a maintenance’s page', () => {
     expect(view.event.to?.text).toBe('11:31 GMT+1');
     expect(view.calendarHref).toBe('../../maintenance.ics');
     expect(view.shell.freshness).not.toBeNull();
+  });
+
+  it('leads to its month in the history once it has begun, and to none that the page lacks', () => {
+    const monthOn = (init: Parameters<typeof maintenance>[0]) => {
+      const one = maintenance(init);
+      return maintenanceView(pageModel({ maintenances: [one] }), one).month?.href;
+    };
+    expect(monthOn({ startsAt: ago(-20 * DAY_MS), endsAt: ago(-21 * DAY_MS) })).toBeUndefined();
+    expect(monthOn({ status: 'in_progress', startsAt: ago(HOUR_MS), endsAt: ago(-HOUR_MS) })).toBe(
+      '../../history/2026-11/',
+    );
   });
 
   it('is settled when it is over', () => {
