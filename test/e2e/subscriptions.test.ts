@@ -339,6 +339,13 @@ describe('pages behind a gate', () => {
     expect(site.sink.to('desk@other.example')).toHaveLength(0);
   });
 
+  it('reach whom an operator subscribes to a page that is open to some addresses', async () => {
+    const added = await command('subscribers', 'add', 'door@mail.example', '--page', 'office', '--confirmed');
+    expect(added.stdout).toContain('Subscribed.');
+    await declare(site.url(), 'office', { name: 'No door', component_ids: ['door'], body: 'x' });
+    expect((await site.mailTo('door@mail.example')).headers.get('subject')).toContain('No door');
+  });
+
   it('tell nobody any more whose domain is taken off the list, nor of a page that is taken back', async () => {
     await site.stop();
     await site.restart((text) => text.replace('corp.example', 'third.example'));
@@ -380,6 +387,9 @@ describe('what operators do', () => {
     const exported = await command('subscribers', 'export', '--page', 'acme');
     expect(exported.stdout).toMatch(/^acme,sp1@mail\.example,pending,api,/m);
     expect(exported.stdout).toMatch(/^acme,is1@mail\.example,active,,/m);
+    const mistyped = await command('subscribers', 'export', '--page', 'acmee');
+    expect([mistyped.status, mistyped.stdout]).toEqual([2, '']);
+    expect(mistyped.stderr).toContain('There is no page "acmee". Did you mean acme?');
     const removed = await command('subscribers', 'remove', 'IS1@mail.example');
     expect(removed.stdout).toContain('Unsubscribed from 1 page and deleted.');
     expect((await command('subscribers', 'remove', 'is1@mail.example')).status).toBe(1);

@@ -39,6 +39,11 @@ pages:
     auth_email_domains: [corp.example]
     components:
       - { id: desk, type: static, name: Desk }
+  - slug: office
+    title: Office
+    allow_ips: [192.0.2.0/24]
+    components:
+      - { id: door, type: static, name: Door }
   - slug: quiet
     title: Quiet
     subscriptions: false

@@ -12,6 +12,7 @@ import { toIso } from '../../model/time.ts';
 import {
   addSubscribers,
   createAddressSeal,
+  gateVersion,
   listSubscribers,
   readSubscriberList,
   removeAddress,
@@ -72,7 +73,7 @@ export async function subscribersAdd(typed: string, options: AddOptions): Promis
   const known = page.definition.components.map(({ id }) => id);
   if (unknown[0] !== undefined) throw unknownName(`component of ${options.page}`, unknown[0], known);
   const isConfirmed = options.confirmed === true;
-  const gate = await gateVersion(pharos, options.page);
+  const gate = await currentGate(pharos, options.page);
   const one = { page: page.identity.key, email, components: ids, gate, isConfirmed };
   const added = await addSubscribers(listDeps(pharos), [one]);
   noteChange(pharos, 'subscriber-add', options.page, added);
@@ -98,7 +99,7 @@ export async function subscribersImport(file: string, options: AddOptions): Prom
   const { rows, problems } = readSubscriberList(readList(file));
   await using pharos = await openQuietly(requireConfig(options.config));
   const page = await findPage(pharos, options.page);
-  const gate = await gateVersion(pharos, options.page);
+  const gate = await currentGate(pharos, options.page);
   const isConfirmed = options.confirmed === true;
   const allProblems = [...problems];
   const others = page.settings.languages?.all.slice(1);
@@ -127,8 +128,13 @@ function listDeps(pharos: StoreParts) {
 }
 
 /** The page key of subscribers; null: all pages. */
-async function findKey({ store }: StoreParts, slug: string | undefined): Promise<PageKey | null> {
-  return slug === undefined ? null : keyOfSlug(store.database, slug);
+async function findKey(pharos: StoreParts, slug: string | undefined): Promise<PageKey | null> {
+  if (slug === undefined) return null;
+  const { database } = pharos.store;
+  const key = await keyOfSlug(database, slug);
+  // No page has had this name until now; it may be configured all the same.
+  if ((await pageNames(database))(key) === key) await requirePage(pharos, slug);
+  return key;
 }
 
 async function findPage(pharos: StoreParts, slug: string): Promise<ResolvedPage> {
@@ -138,11 +144,12 @@ async function findPage(pharos: StoreParts, slug: string): Promise<ResolvedPage>
   return page;
 }
 
-async function gateVersion(pharos: StoreParts, slug: string): Promise<string> {
+/** The gate version of somebody whom an operator lets in. */
+async function currentGate(pharos: StoreParts, slug: string): Promise<string> {
   const { access, keeper } = buildServe(pharos, false, false);
   await keeper.refresh(now());
-  const gate = access.pageOf(slug)?.gate;
-  return gate?.kind === 'password' ? gate.version : '';
+  const gated = access.pageOf(slug);
+  return gated === null ? '' : gateVersion({ gated });
 }
 
 /** Finds components by id or name. */
