@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runHere } from '../helpers/in-process.ts';
@@ -110,7 +110,51 @@ describe('pharos incident', () => {
     const id = file.split('/').at(-1) ?? '';
     expect((await commandAgain('incident', 'resolve', id, '--folder', 'posts', '--body', 'Over.')).status).toBe(0);
     expect(readFileSync(file, 'utf8')).toMatch(/\n## \d{4}-\S+Z resolved\n\nOver\.\n$/);
+    const about = await commandAgain(
+      'incident',
+      'new',
+      'Of api',
+      '--page',
+      'acme',
+      '--component',
+      'api',
+      '--folder',
+      'posts',
+    );
+    expect(readFileSync(about.stdout.trim(), 'utf8')).toContain('components:\n  - acme/api\n');
     for (const name of ['nosuch', '../pharos.yaml'])
       expect((await commandAgain('incident', 'resolve', name, '--folder', 'posts')).status).toBe(2);
+  });
+
+  it('writes no file that the upstream couldn’t read', async () => {
+    const files = readdirSync(join(folder.path, 'posts'));
+    const incident = ['incident', 'new', 'x', '--folder', 'posts'];
+    const maintenance = ['maintenance', 'new', 'x', '--folder', 'posts', '--page', 'acme', '--for', '1h'];
+    for (const [message, ...args] of [
+      ['components.0: expected <page slug>/<component id>', ...incident, '--component', 'api'],
+      ['monitors.0: ', ...incident, '--monitor', '12'],
+      ['repeat: ', ...maintenance, '--starts', '2099-01-01T00:00:00Z', '--repeat', 'on Sundays'],
+      ['timezone: ', ...maintenance, '--starts', '2099-01-01T00:00:00Z', '--timezone', 'Berlin'],
+    ]) {
+      const refused = await commandAgain(...args);
+      expect([refused.status, refused.stdout], message).toEqual([2, '']);
+      expect(refused.stderr).toContain(message);
+    }
+    expect(readdirSync(join(folder.path, 'posts'))).toEqual(files);
+    const texts = [
+      ['---\ntype: announcement\ntitle: We moved\nfrom: 2026-11-01T00:00:00Z\n---\n', 'is of type announcement'],
+      [
+        '---\ntype: maintenance\ntitle: Disks\nstarts: 2026-11-01T00:00:00Z\nends: 2026-11-01T01:00:00Z\npages: [acme]\n---\n',
+        '"resolved" is not',
+      ],
+    ] as const;
+    for (const [text, message] of texts) {
+      writeFileSync(join(folder.path, 'posts', 'other.md'), text);
+      const refused = await commandAgain('incident', 'resolve', 'other', '--folder', 'posts');
+      expect(refused.status).toBe(2);
+      expect(refused.stderr).toContain(message);
+      expect(readFileSync(join(folder.path, 'posts', 'other.md'), 'utf8')).toBe(text);
+    }
+    rmSync(join(folder.path, 'posts', 'other.md'));
   });
 });

@@ -15,6 +15,7 @@ import { OPERATIONS } from '../../incidents/operations.ts';
 import { Refusal } from '../../incidents/requests.ts';
 import { authorPage } from '../../incidents/writing-page.ts';
 import { toIso } from '../../model/time.ts';
+import { type PostFault, readPost } from '../../sync/connectors/markdown/schema.ts';
 import { commandActor, type Options, openQuietly, print, requirePage, slugsOf, unknownName } from '../common.ts';
 import { askServer, findServer, type OperatedServer } from '../server-client.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
@@ -64,9 +65,18 @@ export function appendUpdate(folder: string, id: string, { status, body = '' }: 
   if (/[/\\]/.test(id) || !existsSync(file)) throw new UsageError(`There is no post ${id}.md in ${folder}.`);
   const text = readFileSync(file, 'utf8').trimEnd();
   const heading = `## ${toIso(now())}${status === undefined ? '' : ` ${status}`}`;
-  writeFileSync(file, `${[text, heading, body.trim()].filter((part) => part !== '').join('\n\n')}\n`);
+  const changed = `${[text, heading, body.trim()].filter((part) => part !== '').join('\n\n')}\n`;
+  const read = readPost({ name: id, text: changed }, 'UTC');
+  if (!('post' in read)) throw new UsageError(`${file} can’t take this update: ${listPostFaults(read)}`);
+  if (read.post.type !== 'incident' && read.post.type !== 'maintenance')
+    throw new UsageError(`${file} has no updates: it is of type ${read.post.type}.`);
+  writeFileSync(file, changed);
   process.stdout.write(`${file}\n`);
   return EXIT_DONE;
+}
+
+export function listPostFaults(faults: readonly PostFault[]): string {
+  return faults.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`)).join('\n');
 }
 
 const WAIT_MS = 30_000;

@@ -24,7 +24,7 @@ const ABOUT = [
 const AFFECTED = [
   ...ABOUT,
   ['--monitor <id>', 'affected monitor, <upstream id>/<external id>; repeatable', collect],
-  ['--component <id>', 'affected component; repeatable', collect],
+  ['--component <id>', 'affected component, with its page if there are several; repeatable', collect],
 ] as const;
 const INCIDENT_ID = ['<id>', 'incident id from the v2 JSON, or the file name'] as const;
 const CHANGED = [
