@@ -95,7 +95,9 @@ const TABLE = 'role="presentation" cellpadding="0" cellspacing="0" border="0"';
 /** Loaded with the first mail, because most processes send none. */
 const loadInliner = once(async () => {
   const { initWasm, inlineFragment } = await import('@css-inline/css-inline-wasm');
-  await initWasm(await readFile(createRequire(import.meta.url).resolve('@css-inline/css-inline-wasm/index_bg.wasm')));
+  const bytes = await readFile(createRequire(import.meta.url).resolve('@css-inline/css-inline-wasm/index_bg.wasm'));
+  // It warns of bytes alone, on standard error among the lines of the log, but has types for nothing else.
+  await initWasm({ module_or_path: bytes } as unknown as typeof bytes);
   return inlineFragment;
 });
 

@@ -61,6 +61,7 @@ describe('subscribing to a page', () => {
     await settled();
     expect(site.sink.to('one@mail.example')).toHaveLength(2);
     expect(site.sink.to('never@mail.example')).toHaveLength(1);
+    for (const line of site.pharos().stderr().trimEnd().split('\n')) expect(line).toMatch(/^\{.*\}$|^Pharos serves /);
   });
 
   it.each([true, false])(
