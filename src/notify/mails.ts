@@ -19,6 +19,7 @@ import { type Notice, type NoticeEvent, noticeIn } from './news.ts';
 import { readNotices } from './queue.ts';
 import {
   type AddressSeal,
+  gateVersion,
   linkToken,
   mayReceive,
   type SubscribablePage,
@@ -273,7 +274,7 @@ const PAGE_WAIT_MS = HOUR_MS;
 
 export async function sendToSubscriber(deps: SubscriberMailDeps, job: Job): Promise<Handover> {
   const subscriber = await subscriberById(deps.reader, job.recipient);
-  if (subscriber === null || subscriber.state !== wantedState(job)) return { outcome: 'dropped' };
+  if (subscriber === null || !wantedStates(job).includes(subscriber.state)) return { outcome: 'dropped' };
   const address = deps.seal.open(subscriber.address, subscriber.id);
   if (address === null)
     return {
@@ -282,7 +283,10 @@ export async function sendToSubscriber(deps: SubscriberMailDeps, job: Job): Prom
       afterMs: MINUTE_MS,
     };
   const page = deps.pageOf(subscriber.page);
-  if (page === null || !mayReceive(page, address, subscriber.gate)) {
+  // Whoever asked again has just passed the gate, which may be another than when they subscribed.
+  const isAllowed =
+    page !== null && mayReceive(page, address, job.kind === 'known' ? gateVersion(page) : subscriber.gate);
+  if (!isAllowed) {
     if (deps.now() - job.createdAt > PAGE_WAIT_MS) return { outcome: 'dropped' };
     return { outcome: 'postponed', reason: 'the subscriber is not allowed to see the page', afterMs: MINUTE_MS };
   }
@@ -290,9 +294,9 @@ export async function sendToSubscriber(deps: SubscriberMailDeps, job: Job): Prom
   return mail === null ? { outcome: 'dropped' } : handOver(deps.send, mail);
 }
 
-/** Links to confirm are for pending subscribers only, everything else for active ones. */
-function wantedState({ kind }: Job): Subscriber['state'] {
-  return kind === 'confirm' ? 'pending' : 'active';
+/** Links to confirm are for pending subscribers only, updates for active ones, and links to manage also for paused ones. */
+function wantedStates({ kind }: Job): readonly Subscriber['state'][] {
+  return kind === 'confirm' ? ['pending'] : kind === 'known' ? ['active', 'paused'] : ['active'];
 }
 
 async function mailFor(

@@ -244,6 +244,32 @@ describe('the form', () => {
     expect(await owed()).toBe(1);
   });
 
+  it.each([
+    ['paused', 'public', ''],
+    ['active', 'password', 'v0'],
+  ] as const)(
+    'sends a link to a subscriber who is %s, at a gate of kind %s, and who subscribes again',
+    async (state, access, gate) => {
+      page = pageWith(access);
+      await subscribed('again@mail.example', gate);
+      await database.transaction((tx) => tx.run('UPDATE subscriber SET state = ?', [state]));
+      await ask(subscriptionsOver(database), 'again@mail.example');
+      await decide();
+      const [row] = await database.all('SELECT * FROM outbox');
+      const job = {
+        ...{ channel: 'email', recipient: String(row?.['recipient']), kind: 'known' as const, batch: 'b', items: [] },
+        ...{ attempts: 0, createdAt: T0 },
+      };
+      const mails: Mail[] = [];
+      const deps = { reader: database, key: KEY, seal, now: () => T0, pageOf: () => page };
+      await sendToSubscriber({ ...deps, send: async (mail) => void mails.push(mail) }, job);
+      expect([row?.['kind'], mails.map(({ subject }) => subject)]).toEqual([
+        'known',
+        ['You’re already subscribed: Acme'],
+      ]);
+    },
+  );
+
   it('answers nothing to whoever may not see the page, except to the owner of a link', async () => {
     const over = subscriptionsOver(database);
     await subscribed('gone@mail.example');

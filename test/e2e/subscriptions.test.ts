@@ -306,16 +306,26 @@ describe('pages behind a gate', () => {
     await declare(site.url(), 'inner', { name: 'Vault stuck', component_ids: ['vault'], body: 'x' });
     const before = await site.mailTo('insider@mail.example', 1);
     expect(before.headers.get('subject')).toContain('Vault stuck');
+    await site.subscribe('inner', 'returning@mail.example', { cookie });
 
     await site.stop();
     await site.restart((text) => text.replace('${PASSWORD}', '${OTHER}'));
+    const renewed = await signIn('inner', 'another password');
+    // Who has no email any more to resume from asks for one with the form.
+    await site.post('/inner/subscribe/', [['email', 'returning@mail.example']], { cookie: renewed });
+    const known = await site.mailTo('returning@mail.example', 1);
+    expect(known.headers.get('subject')).toContain('already subscribed');
+    const again = new URL(linkIn(known, 'manage'));
+    const stopped = await site.get(again.pathname + again.search, {
+      cookie: renewed,
+    });
+    expect(stopped.body).toContain('value="resume"');
     await declare(site.url(), 'inner', { name: 'Vault open', component_ids: ['vault'], body: 'x' });
     await settled();
     expect(site.sink.to('insider@mail.example')).toHaveLength(2);
     const { pathname, search } = new URL(manage, 'http://site');
     // The link tells nothing of the page any more; it still ends the subscription.
     expect((await site.get(pathname + search)).body).not.toContain('Gold');
-    const renewed = await signIn('inner', 'another password');
     const resumed = await site.post(
       pathname,
       [
