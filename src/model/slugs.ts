@@ -21,8 +21,8 @@ export const PAGE_FOLDERS = [
   'verify',
 ] as const;
 
-/** A language tag as the first folder of a path. Of a page's own folders, only `api` looks like one. */
-const LOCALE_FOLDER = /^(?!api\/)([a-z]{2,3}(?:-[A-Za-z0-9]{1,8})*)\//;
+/** A language tag as the first folder of a path. Of a page's own folders, only these two look like one. */
+const LOCALE_FOLDER = /^(?!(?:api|log)\/)([a-z]{2,3}(?:-[A-Za-z0-9]{1,8})*)\//;
 
 /** Splits a path below a page into its language, if it starts with one, and the rest. */
 export function splitLocale(path: string): { readonly locale: string | null; readonly rest: string } {

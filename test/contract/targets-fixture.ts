@@ -83,11 +83,13 @@ export interface PageInit {
   readonly page?: PageKey;
   /** Components that the index links to, each with a document and a feed. */
   readonly parts?: readonly string[];
+  /** Languages besides the default, each with a folder of documents. */
+  readonly locales?: readonly string[];
 }
 
 /** Publishes a page whose every file names `name`. */
 export async function publishPage(folders: TestFolders, name: string, init: PageInit = {}): Promise<Manifest> {
-  const { slug = 'acme', access = 'public', customDomain = null, parts = ['a', 'b'], page } = init;
+  const { slug = 'acme', access = 'public', customDomain = null, parts = ['a', 'b'], locales = [], page } = init;
   const files = [
     drawn(
       'index.html',
@@ -101,6 +103,11 @@ export async function publishPage(folders: TestFolders, name: string, init: Page
     ...parts.flatMap((part) => [
       drawn(`components/${part}/index.html`, htmlOf(`${name} ${part}`)),
       drawn(`components/${part}/feed.json`, JSON.stringify({ name, part })),
+    ]),
+    ...locales.flatMap((locale) => [
+      drawn(`${locale}/index.html`, htmlOf(`${name} ${locale}`)),
+      drawn(`${locale}/404.html`, htmlOf(`${name} ${locale} not found`)),
+      drawn(`${locale}/history/index.html`, htmlOf(`${name} ${locale} history`)),
     ]),
   ];
   const input = inputOf(files, { slug, access, customDomain, ...(page === undefined ? {} : { page }) });

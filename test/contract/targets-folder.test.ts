@@ -219,6 +219,25 @@ describe('a folder for static hosts', () => {
     expect(files()).toEqual(['404.html', '_headers', 'index.html', 'robots.txt']);
   });
 
+  it('holds the home page in each of its languages, and writes again only what changed', async () => {
+    const locales = ['de', 'zh-hans'];
+    await publishPage(folders, 'one', { parts: ['a'], locales });
+    await target({ home: () => 'acme' }).update();
+    expect(files()).toEqual(expect.arrayContaining(['de/index.html', 'zh-hans/history/index.html']));
+    expect(await target({ home: () => 'acme' }).update()).toMatchObject({ filesWritten: 0, warnings: [] });
+    await publishPage(folders, 'two', { parts: ['a'], locales: ['de'] });
+    await target({ home: () => 'acme' }).update();
+    expect(files().filter((path) => path.includes('zh-hans'))).toEqual([]);
+  });
+
+  it('loses the home page in all of its languages when it closes', async () => {
+    await publishPage(folders, 'CANARY', { parts: ['a'], locales: ['de'] });
+    await target({ home: () => 'acme' }).update();
+    await closeGate(folders, 'acme');
+    await target({ home: () => 'acme' }).update();
+    expect(files().filter((path) => read(path).includes('CANARY'))).toEqual([]);
+  });
+
   it('loses what another page left at a slug, sealed or not, before it gets a file of the page that has it now', async () => {
     await publishPage(folders, 'CANARY', { parts: ['a', 'b'] });
     await publishSite(folders, 'site', []);

@@ -8,6 +8,7 @@ import { now } from '../../app/clock.ts';
 import { openSite } from '../../app/transparency.ts';
 import { messageOf } from '../../errors.ts';
 import { proxySettings } from '../../network/proxy.ts';
+import { counted } from '../../schema/counted.ts';
 import { type SeenHead, SeenHeadSchema, type Verdict, verifyPage } from '../../transparency/verify.ts';
 import { type Options, print } from '../common.ts';
 import { UsageError } from '../terminal/exit.ts';
@@ -80,9 +81,9 @@ function verdictText(
     ...(head === null
       ? []
       : [
-          `log      ${head.size} entries, head ${Buffer.from(head.root, 'base64').toString('hex', 0, 6)}, ${head.at}`,
+          `log      ${counted(head.size, 'entries')}, head ${Buffer.from(head.root, 'base64').toString('hex', 0, 6)}, ${head.at}`,
           `key      ${head.key.split('+').slice(0, 2).join('+')}`,
-          `since    ${seen === undefined ? 'first visit; the next one compares with this head' : `${seen.size} entries at ${seen.at}`}`,
+          `since    ${seen === undefined ? 'first visit; the next one compares with this head' : `${counted(seen.size, 'entries')} at ${seen.at}`}`,
         ]),
     ...(filesChecked === 0 ? [] : [`files    ${filesChecked} as signed`]),
     ...(daysChecked === 0 ? [] : [`days     ${daysChecked} as committed`]),

@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import { isStatusError, messageOf } from '../../errors.ts';
-import { PAGE_FOLDERS, SITE_FILES } from '../../model/slugs.ts';
+import { PAGE_FOLDERS, SITE_FILES, splitLocale } from '../../model/slugs.ts';
 import { parseJson } from '../../transparency/entries.ts';
 import { SITE_SLUG } from '../releases/folders.ts';
 import {
@@ -293,13 +293,14 @@ function belongsTo(slug: string, path: string): boolean {
 }
 
 /**
- * Whether a file at the root can belong to the home page: one in a folder of a page (which is no slug), or directly at the
- * root.
+ * Whether a file at the root can belong to the home page: one in a folder of a page (which is no slug), directly at the root, or
+ * the same below the folder of a language.
  */
 function belongsToHome(path: string): boolean {
-  const [first = '', ...rest] = path.split('/');
-  if (rest.length > 0) return FOLDERS_OF_PAGE.has(first);
-  return !/^[._]/.test(first) && !FILES_OF_SITE.has(first);
+  const { locale, rest } = splitLocale(path);
+  const [first = '', ...others] = rest.split('/');
+  if (others.length > 0) return FOLDERS_OF_PAGE.has(first);
+  return locale !== null || !(/^[._]/.test(first) || FILES_OF_SITE.has(first));
 }
 
 const FOLDERS_OF_PAGE: ReadonlySet<string> = new Set(PAGE_FOLDERS);
