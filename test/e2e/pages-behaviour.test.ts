@@ -1,13 +1,15 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { toEpochMs, toIso } from '../../src/model/index.ts';
+import { DAY_MS, toEpochMs, toIso } from '../../src/model/index.ts';
 import { badgeGalleryView } from '../../src/views/badges/badge-gallery.ts';
 import { embedView } from '../../src/views/page/status-page.ts';
 import { galleryOf, onePageOfEachKind } from '../helpers/every-page.ts';
 import { layoutShiftsOf } from '../helpers/page-examination.ts';
-import { AS_OF, ago } from '../helpers/page-model.ts';
+import { AS_OF, ago, componentModel, pageModel } from '../helpers/page-model.ts';
 import { calm, manyComponents, outage, rightToLeft } from '../helpers/page-scenes.ts';
 import { pagesInBrowser, statusPageAt } from '../helpers/pages-in-browser.ts';
+
+const longDown = componentModel({ troubles: [{ state: 'major_outage', startedAgoMs: 2 * DAY_MS }] });
 
 const site = pagesInBrowser({
   pages: () => [
@@ -16,6 +18,7 @@ const site = pagesInBrowser({
     { path: 'badges/', kind: 'badge-gallery', view: badgeGalleryView(calm(), galleryOf()) },
     { path: 'badges-in-arabic/', kind: 'badge-gallery', view: badgeGalleryView(rightToLeft(), galleryOf('ar')) },
     ...onePageOfEachKind(rightToLeft()).filter(({ path }) => path === 'subscribe/'),
+    statusPageAt('down-for-days/', pageModel({ components: [longDown], settings: { locale: 'ar' } })),
     { path: 'embed/', kind: 'embed', view: embedView(outage()) },
   ],
 });
@@ -86,6 +89,12 @@ it('names stand beside the boxes that choose them, also where they read the othe
   );
   expect(gaps.length).toBeGreaterThan(4);
   for (const gap of gaps) expect(gap).toBeLessThan(24);
+});
+
+it('a date with a long zone fits beside a name on a narrow phone', async () => {
+  const page = await open('down-for-days/', { viewport: { width: 320, height: 700 }, timezoneId: 'Asia/Kolkata' });
+  expect(await page.locator('.row .state time').innerText()).toContain('5:30');
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
 });
 
 describe('with script', () => {
