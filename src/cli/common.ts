@@ -9,10 +9,12 @@ import { createLog } from '../app/log.ts';
 import { copyStore, schemaAt, storePlace } from '../app/open-store.ts';
 import { shortened } from '../app/run/outcome.ts';
 import { type Config, findConfig, parseConfig } from '../config/load.ts';
+import type { PageKey } from '../model/slugs.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
 import { didYouMean } from '../schema/nearest.ts';
 import { latestVersion } from '../store/migrations.ts';
+import { keyOfSlug, pageNames } from '../store/pages.ts';
 import { CONNECTORS } from '../sync/connectors/index.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from './terminal/exit.ts';
 
@@ -81,6 +83,15 @@ export async function requirePage(pharos: StoreParts, slug: string): Promise<Res
   const page = state.resolved.pages.find(({ definition }) => definition.slug === slug);
   if (page === undefined) throw unknownName('page', slug, slugsOf(state));
   return page;
+}
+
+/** The key of what is kept for a page. @throws UsageError if there is no page with this slug */
+export async function requireKey(pharos: StoreParts, slug: string): Promise<PageKey> {
+  const { database } = pharos.store;
+  const key = await keyOfSlug(database, slug);
+  // Not stored until now; it may be configured all the same.
+  if ((await pageNames(database))(key) === key) await requirePage(pharos, slug);
+  return key;
 }
 
 /** Slugs of all pages. */

@@ -135,6 +135,9 @@ describe('commands beside the main job', () => {
       expect(closed[0]).toMatchObject({ status: 404, type: 'image/svg+xml; charset=utf-8' });
       expect((await get(`/partners/?token=${token}`)).status).toBe(404);
       expect((await runAgain('badges', 'token', 'partners', '--list')).stdout).not.toContain(token);
+      for (const option of ['--list', '--revoke'])
+        expect(await runAgain('badges', 'token', 'partnrs', option)).toMatchObject({ status: 2, stdout: '' });
+      expect((await runAgain('badges', 'token', 'partners', '--revoke', `${token}x`)).status).toBe(1);
       expect((await runAgain('badges', 'token', 'partners', '--revoke')).stdout).toContain('1 token');
       expect(await get(`/partners/badges/status.svg?token=${token}`)).toEqual(closed[0]);
     } finally {

@@ -20,7 +20,7 @@ import {
 } from '../../notify/subscribers.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
 import { counted } from '../../schema/counted.ts';
-import { keyOfSlug, pageNames } from '../../store/pages.ts';
+import { pageNames } from '../../store/pages.ts';
 import {
   noteCommand,
   type Options,
@@ -28,6 +28,7 @@ import {
   openToRead,
   print,
   requireConfig,
+  requireKey,
   requirePage,
   unknownName,
 } from '../common.ts';
@@ -129,12 +130,7 @@ function listDeps(pharos: StoreParts) {
 
 /** The page key of subscribers; null: all pages. */
 async function findKey(pharos: StoreParts, slug: string | undefined): Promise<PageKey | null> {
-  if (slug === undefined) return null;
-  const { database } = pharos.store;
-  const key = await keyOfSlug(database, slug);
-  // No page has had this name until now; it may be configured all the same.
-  if ((await pageNames(database))(key) === key) await requirePage(pharos, slug);
-  return key;
+  return slug === undefined ? null : requireKey(pharos, slug);
 }
 
 async function findPage(pharos: StoreParts, slug: string): Promise<ResolvedPage> {

@@ -9,10 +9,19 @@ import { readPageKey } from '../../model/slugs.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs, toIso } from '../../model/time.ts';
 import { counted } from '../../schema/counted.ts';
 import { TOKEN_PREFIX, tokenHash } from '../../server/operators/operator.ts';
-import { keyOfSlug, pageNames } from '../../store/pages.ts';
+import { pageNames } from '../../store/pages.ts';
 import { API_SCOPES, type ApiToken, createApiTokens } from '../../store/written.ts';
-import { noteCommand, type Options, openQuietly, openToRead, print, requireConfig, requirePage } from '../common.ts';
-import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
+import {
+  noteCommand,
+  type Options,
+  openQuietly,
+  openToRead,
+  print,
+  requireConfig,
+  requireKey,
+  requirePage,
+} from '../common.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
 import { table } from '../terminal/table.ts';
 import { oneOf } from './command-options.ts';
 
@@ -115,16 +124,16 @@ export async function badgesToken(slug: string, options: Options<never, 'list'> 
   const { database } = pharos.store;
   const tokens = createBadgeTokens(database);
   if (options.list === true) {
-    const listed = await tokens.list(await keyOfSlug(database, slug));
+    const listed = await tokens.list(await requireKey(pharos, slug));
     const rows = listed.map(({ id, createdAt }) => [id, new Date(createdAt).toISOString()]);
     process.stdout.write(`${rows.length === 0 ? `${slug} has no tokens.` : table(['id', 'created'], rows)}\n`);
     return EXIT_DONE;
   }
   const { revoke = false } = options;
   if (revoke !== false) {
-    const count = await tokens.revoke(await keyOfSlug(database, slug), revoke === true ? undefined : revoke);
+    const count = await tokens.revoke(await requireKey(pharos, slug), revoke === true ? undefined : revoke);
     process.stdout.write(`${counted(count, 'tokens')} of ${slug} revoked.\n`);
-    return EXIT_DONE;
+    return count === 0 && revoke !== true ? EXIT_FAILED : EXIT_DONE;
   }
   const page = await requirePage(pharos, slug);
   if (page.definition.access === 'public') throw new UsageError(`${slug} is public, so its badges need no token.`);
