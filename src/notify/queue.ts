@@ -53,8 +53,11 @@ function queueSome(database: Database, channels: readonly NoticeChannel[], now: 
        ORDER BY id LIMIT ${STEP}`,
       [String(row['page']), reached],
     );
+    // What lies ahead was stored before the clock was set back.
+    const isConfirmed = (at: number): boolean => at <= Number(row['recorded_at']) || at > now;
+    const quietUntil = (at: number): number => (at > now + QUIET_MS ? now : at);
     const toSubscribers = subscribers.filter(
-      (one) => Number(one['confirmed_at']) <= Number(row['recorded_at']) && wants(one, pageNotice),
+      (one) => isConfirmed(Number(one['confirmed_at'])) && wants(one, pageNotice),
     );
     await enqueue(
       tx,
@@ -66,7 +69,7 @@ function queueSome(database: Database, channels: readonly NoticeChannel[], now: 
           ...common,
           channel: SUBSCRIBERS,
           recipient: String(one['id']),
-          dueAt: toEpochMs(Math.max(now, Number(one['quiet_until']))),
+          dueAt: toEpochMs(Math.max(now, quietUntil(Number(one['quiet_until'])))),
         })),
       ],
       now,

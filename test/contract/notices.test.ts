@@ -224,6 +224,21 @@ describe.each(DATABASES)('the outbox over %s', (kind) => {
     expect(new Set(mails.map(({ messageId }) => messageId)).size).toBe(3);
   });
 
+  it('tells at once whoever confirmed, or was told something, before the clock was set back', async () => {
+    clock.now = toEpochMs(T0 + HOUR_MS);
+    await subscribers(['a@mail.example', []]);
+    await recordNews(database, news([notice('n1', { at: clock.now })]), clock.now);
+    await sender().run();
+    await subscribers(['b@mail.example', []]);
+    clock.now = toEpochMs(T0 + MINUTE_MS);
+    await recordNews(database, news([notice('n2', { subject: 'other', at: clock.now })]), clock.now);
+    await sender().run();
+    expect([told('a@mail.example'), told('b@mail.example')]).toEqual([
+      ['[Acme] New incident: About outage', '[Acme] New incident: About other'],
+      ['[Acme] New incident: About other'],
+    ]);
+  });
+
   it('sends again under the same id what a process that ended had claimed, together with what was in it', async () => {
     await subscribers(['a@mail.example', []]);
     await recordNews(database, news([notice('n1'), notice('n2')]), T0);
