@@ -87,10 +87,9 @@ export async function requirePage(pharos: StoreParts, slug: string): Promise<Res
 
 /** The key of what is kept for a page. @throws UsageError if there is no page with this slug */
 export async function requireKey(pharos: StoreParts, slug: string): Promise<PageKey> {
-  const { database } = pharos.store;
-  const key = await keyOfSlug(database, slug);
+  const key = await keyOfSlug(pharos.store.database, slug);
   // Not stored until now; it may be configured all the same.
-  if ((await pageNames(database))(key) === key) await requirePage(pharos, slug);
+  if ((await pageNames(pharos.store.database))(key) === key) await requirePage(pharos, slug);
   return key;
 }
 

@@ -81,9 +81,6 @@ const ROUTES: Readonly<Record<string, { readonly get: Act; readonly post?: Act }
   'subscribe/leave': { get: onLink('manage', ({ show, token }) => show({ step: 'leave', token })), post: leave },
 };
 
-/** Links of emails, which outlive the languages of their page. */
-const MAILED: ReadonlySet<string> = new Set(['subscribe/confirm', 'subscribe/manage', 'subscribe/leave']);
-
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 export function createSubscriptions(options: SubscriptionsOptions) {
@@ -101,7 +98,8 @@ export function createSubscriptions(options: SubscriptionsOptions) {
       const act = request.method === 'POST' ? route?.post : route?.get;
       const known = options.pageOf(request.slug);
       const locale = known?.locales?.find((one) => one === folder) ?? null;
-      if (locale !== folder && !MAILED.has(name)) return null;
+      // Links in emails outlive the languages of their page.
+      if (locale !== folder && !/^subscribe\/(?:confirm|manage|leave)$/.test(name)) return null;
       const base = locale === null ? request.base : `${request.base}${locale}/`;
       const common: SubscribeInit = {
         step: 'ask',

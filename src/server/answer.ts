@@ -92,7 +92,8 @@ export function readHead({ headers, rawHeaders }: Pick<IncomingMessage, 'headers
     host,
     acceptEncoding: headers['accept-encoding'],
     ifNoneMatch: headers['if-none-match'],
-    range,
+    // With If-Range, the client may have a part of another version; the whole file is always right.
+    range: headers['if-range'] === undefined ? range : undefined,
     cookie,
     cacheControl: headers['cache-control'],
     fetchSite: headers['sec-fetch-site'],

@@ -15,7 +15,7 @@ import { OPERATIONS } from '../../incidents/operations.ts';
 import { Refusal } from '../../incidents/requests.ts';
 import { authorPage } from '../../incidents/writing-page.ts';
 import { toIso } from '../../model/time.ts';
-import { type PostFault, readPost } from '../../sync/connectors/markdown/schema.ts';
+import { readPost } from '../../sync/connectors/markdown/schema.ts';
 import { commandActor, type Options, openQuietly, print, requirePage, slugsOf, unknownName } from '../common.ts';
 import { askServer, findServer, type OperatedServer } from '../server-client.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
@@ -66,17 +66,19 @@ export function appendUpdate(folder: string, id: string, { status, body = '' }: 
   const text = readFileSync(file, 'utf8').trimEnd();
   const heading = `## ${toIso(now())}${status === undefined ? '' : ` ${status}`}`;
   const changed = `${[text, heading, body.trim()].filter((part) => part !== '').join('\n\n')}\n`;
-  const read = readPost({ name: id, text: changed }, 'UTC');
-  if (!('post' in read)) throw new UsageError(`${file} can’t take this update: ${listPostFaults(read)}`);
-  if (read.post.type !== 'incident' && read.post.type !== 'maintenance')
-    throw new UsageError(`${file} has no updates: it is of type ${read.post.type}.`);
+  const { type } = checkPost(id, changed);
+  if (type !== 'incident' && type !== 'maintenance')
+    throw new UsageError(`${file} has no updates: it is of type ${type}.`);
   writeFileSync(file, changed);
   process.stdout.write(`${file}\n`);
   return EXIT_DONE;
 }
 
-export function listPostFaults(faults: readonly PostFault[]): string {
-  return faults.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`)).join('\n');
+/** @throws UsageError if the upstream couldn't read the post: it would keep all posts of that type as they were */
+export function checkPost(name: string, text: string) {
+  const read = readPost({ name, text }, 'UTC');
+  if ('post' in read) return read.post;
+  throw new UsageError(read.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`)).join('\n'));
 }
 
 const WAIT_MS = 30_000;

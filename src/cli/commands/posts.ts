@@ -14,19 +14,11 @@ import {
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs, toIso } from '../../model/time.ts';
 import { makeFolder } from '../../store/make-folder.ts';
 import { type PlacedComponent, readPlaced, readWritten } from '../../store/written.ts';
-import { readPost } from '../../sync/connectors/markdown/schema.ts';
 import { type NewFile, newPostFile, parseWritten, writtenFile } from '../../sync/connectors/markdown/written.ts';
 import { loadConfig, type Options, openToRead, print, requireConfig } from '../common.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { oneOf } from './command-options.ts';
-import {
-  appendUpdate,
-  choosePlace,
-  declareIncident,
-  listPostFaults,
-  type PostOptions,
-  sendUpdate,
-} from './incident.ts';
+import { appendUpdate, checkPost, choosePlace, declareIncident, type PostOptions, sendUpdate } from './incident.ts';
 
 /** A resolved incident needs an end, which its author adds with the last update. */
 const OPEN_STATUSES = ['investigating', 'identified', 'monitoring'] as const;
@@ -92,10 +84,8 @@ function postSubject({ monitor: monitors, component: components, page: pages }: 
   return { monitors, components: components?.map((id) => (id.includes('/') ? id : `${place}${id}`)), pages };
 }
 
-/** @throws UsageError if the upstream couldn't read the post: it would keep all posts of that type as they were */
 function write(options: PostOptions, { name, text }: NewFile): number {
-  const read = readPost({ name, text }, 'UTC');
-  if (!('post' in read)) throw new UsageError(listPostFaults(read));
+  checkPost(name, text);
   const folder = chooseFolder(options);
   makeFolder(folder);
   const [stem = name] = name.split('.md');

@@ -140,7 +140,6 @@ async function findPage(pharos: StoreParts, slug: string): Promise<ResolvedPage>
   return page;
 }
 
-/** The gate version of somebody whom an operator lets in. */
 async function currentGate(pharos: StoreParts, slug: string): Promise<string> {
   const { access, keeper } = buildServe(pharos, false, false);
   await keeper.refresh(now());

@@ -84,8 +84,8 @@ function storyView(
       present: state === null || model.staleAfter === null ? null : { ...model, state, since: null },
     }),
     event,
-    // The month of the history it is listed in; null: it lies ahead, perhaps in a month without a page.
-    month: from > model.asOf ? null : { href: base + historyPath(month), text: format.month(month) },
+    // The month of the history it is listed in.
+    month: { href: base + historyPath(month), text: format.month(month) },
   };
 }
 
@@ -116,12 +116,15 @@ export function maintenanceView(model: PageFrame & (PageAge | Settled), maintena
   const context = createContext(model, '../../');
   const { base } = context;
   const event = maintenanceEvent(context, maintenance, { hasYear: true });
+  const story = storyView(context, event, {
+    path: maintenancePath(maintenance.slug),
+    from: maintenance.startsAt,
+    state: maintenance.status === 'completed' ? null : 'maintenance',
+  });
   return {
-    ...storyView(context, event, {
-      path: maintenancePath(maintenance.slug),
-      from: maintenance.startsAt,
-      state: maintenance.status === 'completed' ? null : 'maintenance',
-    }),
+    ...story,
+    // Null: it lies ahead, perhaps in a month without a page.
+    month: maintenance.startsAt > model.asOf ? null : story.month,
     // How it comes back, in words; null: it does not.
     repeats: maintenance.repeats === null ? null : ruleText(maintenance.repeats, context.locale),
     affected: model.components

@@ -34,6 +34,10 @@ describe('the head of a request', () => {
     expect(headOf()).toMatchObject({ host: undefined, cookie: null, isAmbiguous: false });
   });
 
+  it('has no range for who holds a part of what may be another version', () => {
+    expect(headOf(['Range', 'bytes=0-9'], ['If-Range', '"a"']).range).toBeUndefined();
+  });
+
   it('joins the lines of a header that may come twice', () => {
     const head = headOf(['Accept-Encoding', 'br'], ['accept-encoding', 'gzip'], ['Cookie', 'a=b'], ['cookie', 'c=d']);
     expect([head.acceptEncoding, head.cookie, head.isAmbiguous]).toEqual(['br, gzip', 'a=b; c=d', false]);

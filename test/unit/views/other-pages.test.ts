@@ -27,7 +27,7 @@ describe('an incident’s page', () => {
     expect(view.event.duration).toBe('1 h 34 min');
     expect(view.affected.map((one) => one.href)).toEqual(['../../components/api/']);
     expect(view.shell.canonical).toBe('https://status.acme.example/acme/incidents/x/');
-    expect(view.month?.href).toBe('../../history/2026-10/');
+    expect(view.month.href).toBe('../../history/2026-10/');
   });
 
   it('shows nothing of the present once it is over, so that it needs no rewriting', () => {
