@@ -140,6 +140,10 @@ describe('commands beside the main job', () => {
       expect((await runAgain('badges', 'token', 'partners', '--revoke', `${token}x`)).status).toBe(1);
       expect((await runAgain('badges', 'token', 'partners', '--revoke')).stdout).toContain('1 token');
       expect(await get(`/partners/badges/status.svg?token=${token}`)).toEqual(closed[0]);
+      const { stdout: audit } = await runAgain('audit');
+      expect(audit).toMatch(/badge-token-create +partners/);
+      expect(audit).toMatch(/badge-token-revoke +partners/);
+      expect(audit).not.toContain(token);
     } finally {
       await pharos.stop();
     }

@@ -226,7 +226,7 @@ const FILE_REMEDY = 'Pass an existing file, or an address that starts with https
 function readJson(place: string): unknown {
   const parsed = parseJson(readBytes(place));
   if (parsed.isValid) return parsed.value;
-  throw new UsageError(`${place} is not JSON: it ${parsed.reason}.`);
+  throw new UsageError(`${place} ${parsed.reason}.`);
 }
 
 /** Reads the text files in a folder and its subfolders whose path is wanted, sorted by path. @throws UsageError */

@@ -132,12 +132,14 @@ export async function badgesToken(slug: string, options: Options<never, 'list'> 
   const { revoke = false } = options;
   if (revoke !== false) {
     const count = await tokens.revoke(await requireKey(pharos, slug), revoke === true ? undefined : revoke);
+    if (count > 0) noteCommand(pharos, 'badge-token-revoke', slug, `${count}`);
     process.stdout.write(`${counted(count, 'tokens')} of ${slug} revoked.\n`);
     return count === 0 && revoke !== true ? EXIT_FAILED : EXIT_DONE;
   }
   const page = await requirePage(pharos, slug);
   if (page.definition.access === 'public') throw new UsageError(`${slug} is public, so its badges need no token.`);
   const { id, token } = await tokens.create(page.identity.key, now());
+  noteCommand(pharos, 'badge-token-create', slug, id);
   process.stdout.write(`${page.settings.url}badges/status.svg?token=${token}\n`);
   process.stderr.write(
     `Token ${id}. It gives access to all badges of ${slug} and nothing else. This is the only time it is shown.\n`,
