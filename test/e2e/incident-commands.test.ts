@@ -74,7 +74,7 @@ describe('pharos incident', () => {
     // A port that nobody listens at.
     writeFileSync(config, readFileSync(config, 'utf8').replace('server: {', 'server: { port: 1,'));
     const made = await command('incident', 'new', 'While it was down', '--page', 'acme', '--component', 'web');
-    expect([made.status, made.stdout]).toEqual([0, expect.stringContaining('No server is running. Stored')]);
+    expect([made.status, made.stdout]).toEqual([0, expect.stringMatching(/No server responds at http:\S+\. Stored/)]);
     pharos = await startWritingSite(folder.path);
     expect(await eventually(incidents, (found) => found.length === 3)).toEqual([
       'While it was down: investigating',

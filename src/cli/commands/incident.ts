@@ -103,11 +103,12 @@ async function send(
     const isDown = isStatusError(error) && error.context['isRefused'] === true && options.url === undefined;
     if (!isDown || config === null) throw error;
     const made = await writeLocally(config, page, known, incident);
-    return tell(options, made, 'No server is running. Stored; it will be published at the next start or build.');
+    const stored = 'Stored; it will be published with the next sync, start or build on this database.';
+    return tell(options, made, `No server responds at ${server.base}. ${stored}`);
   }
 }
 
-/** Runs the same operation on the store if no server is running. */
+/** Runs the same operation on the store if no server responds: one may still run, at an address that isn't configured. */
 async function writeLocally(
   config: Config,
   page: string,
