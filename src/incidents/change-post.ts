@@ -91,8 +91,9 @@ function readPast(request: IncidentRequest, now: EpochMs) {
 }
 
 function newMaintenance(request: NewIncidentRequest, { writing, now }: ChangeContext): WrittenPost {
-  const { starts, ends } = readWindow(request, null);
   const status = maintenanceStatus(request.status);
+  const repeat = request.scheduled_repeat ?? undefined;
+  const { starts, ends } = moveWindow(status, readWindow(request, null), repeat, now);
   const { ids } = namedComponents({ component_ids: request.component_ids }, writing);
   const named = namedComponents(
     { component_ids: Object.keys(request.components ?? {}) },
@@ -110,7 +111,7 @@ function newMaintenance(request: NewIncidentRequest, { writing, now }: ChangeCon
       starts: toIso(starts),
       ends: toIso(ends),
       ...(isPlain && readNotify(request).notify === false ? { deliver_notifications: false } : {}),
-      ...(request.scheduled_repeat == null ? {} : { repeat: request.scheduled_repeat }),
+      ...(repeat === undefined ? {} : { repeat }),
       monitors: [],
       components: [...new Set([...ids, ...named.ids])],
       pages: [writing.page.definition.id],
@@ -168,7 +169,7 @@ function applyToMaintenance(
   { writing, now }: ChangeContext,
 ): WrittenPost {
   const status = maintenanceStatus(request.status);
-  const { starts, ends } = moveWindow(status, readWindow(request, post), post, now);
+  const { starts, ends } = moveWindow(status, readWindow(request, post), post.repeat, now);
   const ids = [...(request.component_ids ?? []), ...Object.keys(request.components ?? {})];
   const { ids: components } = namedComponents({ component_ids: ids }, writing);
   const isNamed = request.component_ids !== undefined;
@@ -280,12 +281,12 @@ function readWindow(request: IncidentRequest, post: MaintenancePost | null) {
 function moveWindow(
   status: MaintenanceStatus | undefined,
   { starts, ends }: ReturnType<typeof readWindow>,
-  post: MaintenancePost,
+  repeat: MaintenancePost['repeat'],
   now: EpochMs,
 ) {
   const isEarlyEnd = status === 'completed' && ends > now;
   const isEarlyStart = (status === 'in_progress' || status === 'verifying') && starts > now;
-  if (post.repeat !== undefined && (isEarlyEnd || isEarlyStart))
+  if (repeat !== undefined && (isEarlyEnd || isEarlyStart))
     throw faultAt('incident.status', 'repeating maintenance follows its windows; change those, or delete it');
   if (isEarlyEnd && starts >= now)
     throw faultAt(

@@ -142,6 +142,20 @@ describe('the API', () => {
     expect(await states()).toEqual(['API operational', 'Website operational']);
     await remove(body.id);
 
+    // Declared as begun, ended or ended before its start.
+    const planned = { name: 'Switch', scheduled_until: soon(120), component_ids: ['web'] };
+    const begun = await declare({ ...planned, scheduled_for: soon(60), status: 'in_progress' });
+    expect(begun.body.status).toBe('in_progress');
+    expect(Date.parse(begun.body.scheduled_for)).toBeLessThanOrEqual(Date.now());
+    expect(await states()).toEqual(['API operational', 'Website under_maintenance']);
+    await remove(begun.body.id);
+    const ended = await declare({ ...planned, scheduled_for: soon(-60), status: 'completed' });
+    expect(ended.body.status).toBe('completed');
+    expect(Date.parse(ended.body.resolved_at)).toBeLessThanOrEqual(Date.now());
+    await remove(ended.body.id);
+    const unbegun = await declare({ ...planned, scheduled_for: soon(60), status: 'completed' });
+    expect([unbegun.status, unbegun.body.issues[0].path]).toEqual([422, 'incident.status']);
+
     const past = await declare({
       name: 'Last week',
       backfilled: true,
