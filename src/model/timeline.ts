@@ -10,7 +10,14 @@
  * 4. What people declared: applies where it is worse than everything below, even in a window, because somebody said so.
  */
 
-import type { Incident, MonitorId, ResponseTime, Update, UpstreamUptime } from './observation.ts';
+import {
+  type Incident,
+  isOverStatus,
+  type MonitorId,
+  type ResponseTime,
+  type Update,
+  type UpstreamUptime,
+} from './observation.ts';
 import {
   type DeclaredSpan,
   disjointIntervals,
@@ -231,7 +238,7 @@ export function isAboutComponent(
  *
  * An update applies until the next one; the first applies from the incident's start. Until an update names any
  * component, all have the state of the incident as a whole. From then on only the updates count, and a component that
- * none has named yet is unaffected.
+ * none has named yet is unaffected. Between a resolution and a reopening nothing is declared.
  */
 export function declaredSpans(incident: Incident, component: NamedComponent, until: EpochMs): DeclaredSpan[] {
   const end = incident.endedAt === null ? until : earlier(incident.endedAt, until);
@@ -240,28 +247,35 @@ export function declaredSpans(incident: Incident, component: NamedComponent, unt
   let state: State | null = named?.state ?? incident.affectedState;
   let hasImpacts = false;
   const spans: DeclaredSpan[] = [];
-  for (const { impacts, from, to } of effectiveUpdates(incident, end)) {
+  for (const { impacts, from, to, isOver } of effectiveUpdates(incident, end)) {
     const impact = impacts?.find(({ id }) => id === component.id);
     if (impact !== undefined) state = impact.state;
     else if (impacts !== undefined && !hasImpacts) state = null;
     hasImpacts ||= impacts !== undefined;
     // Only monitors say that a component works. People can only withdraw what they declared.
-    if (state !== null && isWorse(state, 'operational') && from < to) spans.push({ state, from, to, isCounted });
+    if (!isOver && state !== null && isWorse(state, 'operational') && from < to)
+      spans.push({ state, from, to, isCounted });
   }
   return spans;
 }
 
 /** The time that each update applies to, or the whole time of an incident without updates. */
 function effectiveUpdates({ startedAt, updates }: Incident, end: EpochMs) {
-  const [first, ...others]: readonly Pick<Update, 'at' | 'impacts'>[] =
-    updates.length === 0 ? [{ at: startedAt }] : updates;
-  if (first === undefined) return [];
-  const begins = [startedAt, ...others.map(({ at }) => later(at, startedAt))];
-  return [first, ...others].map(({ impacts }, index) => ({
-    impacts,
-    from: begins[index] ?? end,
-    to: earlier(begins[index + 1] ?? end, end),
-  }));
+  const all: readonly Pick<Update, 'at' | 'impacts' | 'status'>[] =
+    updates.length === 0 ? [{ at: startedAt, status: null }] : updates;
+  const begins = all.map(({ at }, index) => (index === 0 ? startedAt : later(at, startedAt)));
+  // After the last of them, the incident's own end counts.
+  const lastOpen = all.findLastIndex(({ status }) => status !== null && !isOverStatus(status));
+  let isOver = false;
+  return all.map(({ impacts, status }, index) => {
+    if (status !== null) isOver = isOverStatus(status);
+    return {
+      impacts,
+      from: begins[index] ?? end,
+      to: earlier(begins[index + 1] ?? end, end),
+      isOver: isOver && index < lastOpen,
+    };
+  });
 }
 
 // How observations become history: a span continues while nothing changes, a change begins a new one, and silence

@@ -109,6 +109,21 @@ describe('the API', () => {
     await remove(String(made['id']));
   });
 
+  it('an incident that is opened again does not change what it was meanwhile', async () => {
+    const { body } = await declare({ name: 'Again', components: { api: 'partial_outage' } });
+    for (const status of ['resolved', 'identified']) expect((await change(body.id, { status })).status).toBe(200);
+    expect(await states()).toEqual(['API partial_outage', 'Website operational']);
+    const updates = (await v2('incidents')).incidents[0].incident_updates as (Json & { affected_components: Json[] })[];
+    expect(
+      updates.map(({ status, affected_components: [api] }) => [status, api?.['old_status'], api?.['new_status']]),
+    ).toEqual([
+      ['identified', 'operational', 'partial_outage'],
+      ['resolved', 'partial_outage', 'operational'],
+      ['investigating', 'operational', 'partial_outage'],
+    ]);
+    await remove(body.id);
+  });
+
   it('an incident that declares nothing changes no state and no uptime', async () => {
     const { body } = await declare({ name: 'Slow e-mail', component_ids: ['api'] });
     expect(body).toMatchObject({ impact: 'none', impact_override: null });

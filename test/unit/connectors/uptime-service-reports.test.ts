@@ -111,6 +111,29 @@ describe('reports', () => {
     expect(declared(await first(open({ updates: [update(1, 40)] })))).toEqual([['degraded', 40]]);
   });
 
+  it('declare nothing between a resolution and a reopening', async () => {
+    const impacts = { componentImpacts: [impact('PAGE_COMPONENT_IMPACT_MAJOR_OUTAGE')] };
+    const updates = [
+      update(4, 10, { status: 'STATUS_REPORT_STATUS_IDENTIFIED' }),
+      update(3, 20, { status: 'STATUS_REPORT_STATUS_RESOLVED' }),
+      update(2, 30, { status: 'STATUS_REPORT_STATUS_RESOLVED' }),
+      update(1, 40, impacts),
+    ];
+    const incident = await first(open({ updates }));
+    expect(incident?.endedAt).toBeNull();
+    const spans = declaredSpans(incident as Incident, { id: 'up/1/10', monitor: toMonitorId('up', 1) }, NOW);
+    expect(spans.map(({ from, to }) => [(NOW - from) / 60_000, (NOW - to) / 60_000])).toEqual([
+      [40, 30],
+      [10, 0],
+    ]);
+    // An incident that is open although its last update says otherwise goes on.
+    const stillOpen = { ...(incident as Incident), updates: incident?.updates.slice(0, 2) ?? [] };
+    expect(declared(stillOpen)).toEqual([
+      ['major_outage', 40],
+      ['major_outage', 30],
+    ]);
+  });
+
   it('declare nothing of a component that no update names where updates name others', async () => {
     const updates = [update(1, 30, { componentImpacts: [impact('PAGE_COMPONENT_IMPACT_PARTIAL_OUTAGE')] })];
     const incident = await first(open({ pageComponentIds: ['10', '11'], updates }));
