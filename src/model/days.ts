@@ -334,7 +334,8 @@ function formatSeconds(ms: MsByState): string {
 interface Committed {
   /** The last day in the log; null if there is none. */
   readonly through: Day | null;
-  readonly days: readonly DayRecord[];
+  /** Null figures: they were withdrawn. */
+  readonly days: readonly (Omit<DayRecord, 'figures'> & { readonly figures: string | null })[];
 }
 
 /**
@@ -349,7 +350,8 @@ export function compareDays(
   { through, days: committed }: Committed,
   { shown, components, from }: { shown: readonly DayRecord[]; components: readonly string[]; from: Day },
 ): { readonly fresh: readonly DayRecord[]; readonly changes: readonly DayChange[] } {
-  const remaining = new Map(committed.map((record) => [dayKey(record), record.figures]));
+  const known = committed.flatMap(({ figures, ...day }) => (figures === null ? [] : [{ ...day, figures }]));
+  const remaining = new Map(known.map((record) => [dayKey(record), record.figures]));
   const firsts = new Map<string, Day>();
   for (const { component, day } of committed) if (day < (firsts.get(component) ?? '~')) firsts.set(component, day);
   const fresh: DayRecord[] = [];
@@ -364,7 +366,7 @@ export function compareDays(
     else changes.push({ component, day, was, now: figures });
   }
   const onPage = new Set(components);
-  for (const { component, day, figures } of committed)
+  for (const { component, day, figures } of known)
     if (remaining.has(`${component} ${day}`) && day >= from && onPage.has(component))
       changes.push({ component, day, was: figures, now: null });
   return { fresh, changes };

@@ -139,17 +139,12 @@ function append(tx: Writer, page: PageKey, log: Log, drafts: readonly EntryDraft
 async function commitDays(tx: Writer, log: Log, commit: DaysCommit): Promise<void> {
   const { page, through, shown, components, at, revision } = commit;
   const from = addDays(through, 1 - DAYS_COUNT);
-  const rows = await tx.all(
-    'SELECT component, day, figures FROM log_day WHERE page = ? AND day >= ? AND figures IS NOT NULL',
-    [page, from],
-  );
-  const days = rows.map(
-    ({ component, day, figures }): DayRecord => ({
-      component: String(component),
-      day: String(day) as Day,
-      figures: String(figures),
-    }),
-  );
+  const rows = await tx.all('SELECT component, day, figures FROM log_day WHERE page = ? AND day >= ?', [page, from]);
+  const days = rows.map(({ component, day, figures }) => ({
+    component: String(component),
+    day: String(day) as Day,
+    figures: figures as string | null,
+  }));
   const { fresh, changes } = compareDays({ through: log.through, days }, { shown, components, from });
   const isClosed = log.through !== null && log.through >= through;
   const entered = await append(tx, page, log, [

@@ -46,6 +46,15 @@ describe('what a page says of days that are over', () => {
     ]);
   });
 
+  it('is a correction also when all that was committed of the component had been withdrawn', () => {
+    const through = '2026-11-21' as Day;
+    const days = [{ component: 'api', day: '2026-11-20' as Day, figures: null }];
+    expect(compareDays({ through, days }, { ...about, shown: shown.slice(1) })).toEqual({
+      fresh: [],
+      changes: [{ component: 'api', day: '2026-11-21', was: null, now: DOWN }],
+    });
+  });
+
   it('is a correction when nothing is known of a day any more, and not when it is too old to be shown', () => {
     const through = '2026-11-21' as Day;
     const days = [record('api', '2026-08-01', UP), ...shown];
