@@ -3,7 +3,7 @@
 import { SLUG } from './scalars.ts';
 
 /** Folders of a status page. At the root of a site or domain, they would collide with the slugs of other pages. */
-export const PAGE_FOLDERS = [
+const PAGE_FOLDERS = [
   'api',
   'badges',
   'components',
@@ -55,6 +55,16 @@ export const SITE_FILES = [
   'site-logo.svg',
   'sitemap.xml',
 ] as const;
+
+const FOLDERS_OF_PAGE: ReadonlySet<string> = new Set(PAGE_FOLDERS);
+const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
+
+/** Whether a path at the root is the home page's: neither a file of the site itself nor in the folder of another page. */
+export function isOfHome(path: string): boolean {
+  const [first = ''] = path.split('/', 1);
+  if (path === '' || FOLDERS_OF_PAGE.has(first)) return true;
+  return path === first && path.includes('.') && !FILES_OF_SITE.has(path);
+}
 
 /** Scripts that pages in public load from files of their own: none of them is needed for what a page says. */
 export const PAGE_SCRIPTS = ['days.js', 'enhance.js'] as const;

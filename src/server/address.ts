@@ -1,6 +1,6 @@
 /** Resolves an address to a page and one of its files. */
 
-import { LOG_KEYS, PAGE_FOLDERS, SECURITY_TXT, SITE_FILES, splitLocale, WITNESS_PATH } from '../model/slugs.ts';
+import { isOfHome, LOG_KEYS, SECURITY_TXT, splitLocale, WITNESS_PATH } from '../model/slugs.ts';
 
 export interface SiteAddresses {
   /** Host name (no port) of site.url. */
@@ -100,7 +100,7 @@ function siteAddress(path: string, site: SiteAddresses): Address {
   if (site.publicFiles.has(local)) return { kind: 'site', path: local };
   const slash = local.indexOf('/');
   const slug = slash === -1 ? local : local.slice(0, slash);
-  if (site.home !== null && (isOfHome(local, slug) || (slash !== -1 && site.homeLocales?.has(slug) === true)))
+  if (site.home !== null && (isOfHome(local) || (slash !== -1 && site.homeLocales?.has(slug) === true)))
     return pageAddress(site.home, local, site.basePath);
   if (slash === -1) {
     if (local === '' || local.includes('.')) return { kind: 'site', path: local === '' ? 'index.html' : local };
@@ -110,15 +110,6 @@ function siteAddress(path: string, site: SiteAddresses): Address {
   if (site.home === null || site.home === slug) return address;
   return { ...address, orHome: pageAddress(site.home, local, site.basePath) };
 }
-
-/** Paths at the root that are neither the site's own files nor another page belong to the home page. */
-function isOfHome(local: string, first: string): boolean {
-  if (local === '' || FOLDERS_OF_PAGE.has(first)) return true;
-  return local === first && local.includes('.') && !FILES_OF_SITE.has(local);
-}
-
-const FOLDERS_OF_PAGE: ReadonlySet<string> = new Set(PAGE_FOLDERS);
-const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
 
 function pageAddress(slug: string, path: string, base: string): Address & { readonly kind: 'page' } {
   const file = path === '' || path.endsWith('/') ? `${path}index.html` : path;

@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import { isStatusError, messageOf } from '../../errors.ts';
-import { PAGE_FOLDERS, SITE_FILES, splitLocale } from '../../model/slugs.ts';
+import { isOfHome, splitLocale } from '../../model/slugs.ts';
 import { parseJson } from '../../transparency/entries.ts';
 import { SITE_SLUG } from '../releases/folders.ts';
 import {
@@ -292,16 +292,10 @@ function belongsTo(slug: string, path: string): boolean {
   return slug === SITE_SLUG ? path !== SITE_LEDGER && !path.startsWith('.pharos/') : path.startsWith(`${slug}/`);
 }
 
-/**
- * Whether a file at the root can belong to the home page: one in a folder of a page (which is no slug), directly at the root, or
- * the same below the folder of a language.
- */
+/** Whether a file at the root can be of the home page's copy there, also below the folder of a language. */
 function belongsToHome(path: string): boolean {
   const { locale, rest } = splitLocale(path);
-  const [first = '', ...others] = rest.split('/');
-  if (others.length > 0) return FOLDERS_OF_PAGE.has(first);
-  return locale !== null || !(/^[._]/.test(first) || FILES_OF_SITE.has(first));
+  // The site's own files stand only at the root itself.
+  if (locale !== null && !rest.includes('/')) return true;
+  return !/^[._]/.test(path) && isOfHome(rest);
 }
-
-const FOLDERS_OF_PAGE: ReadonlySet<string> = new Set(PAGE_FOLDERS);
-const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
