@@ -151,7 +151,7 @@ describe.each(PROXIES)('deploy/$name', ({ name, program, guessedPage, start }) =
   });
 
   it.skipIf(!isThere)(
-    `keeps the operators' side from strangers, however it is written, but hooks${skipped}`,
+    `keeps the operators' side from strangers, however it is written, but hooks and identity providers${skipped}`,
     async () => {
       const paths = [
         '/-/health',
@@ -168,6 +168,8 @@ describe.each(PROXIES)('deploy/$name', ({ name, program, guessedPage, start }) =
         '/-/hooks/..%2fops',
         '/-/hooks%2f..%2fops',
         '/-/hooks/..;/ops',
+        '/-/oidc/../ops',
+        '/-/oidc/%2e%2e/ops',
         '/-//ops',
         '/-/./ops',
       ];
@@ -178,6 +180,9 @@ describe.each(PROXIES)('deploy/$name', ({ name, program, guessedPage, start }) =
       }
       const hook = await ask('/-/hooks/edge', { method: 'POST', body: '{}' });
       expect([hook.status, hook.body]).toEqual([401, expect.stringContaining('hook')]);
+      // From Pharos, which has no identity provider here.
+      const returned = await ask('/-/oidc/callback?code=a');
+      expect([returned.status, returned.body]).toEqual([404, expect.stringContaining('Not found.')]);
     },
   );
 
