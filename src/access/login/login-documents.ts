@@ -41,7 +41,8 @@ export function createLoginDocuments(
   async function draw(prompt: LoginPrompt, key: string): Promise<LoginHtml> {
     try {
       const document = await render(prompt);
-      if (!document.html.includes(PLACES.base)) throw new Error('the sign-in document has no form');
+      const needed = prompt.step === 'signed-out' ? PLACES.next : PLACES.base;
+      if (!document.html.includes(needed)) throw new Error('the sign-in document has no form');
       return document;
     } catch (error) {
       drawn.delete(key);

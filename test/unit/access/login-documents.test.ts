@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLoginDocuments, plainLogin } from '../../../src/access/login/login-documents.ts';
-import type { LoginPrompt } from '../../../src/model/access.ts';
+import { LOGIN_STEPS, type LoginPrompt } from '../../../src/model/access.ts';
+import { loginView } from '../../../src/views/login/login.ts';
 
 const kinds = { hasPassword: true, hasEmail: true, hasOidc: false };
 
@@ -72,6 +73,19 @@ describe('the documents of the gates', () => {
     isBroken = false;
     expect((await ask()).headers['content-security-policy']).toBe("themed;frame-ancestors 'none'");
     expect(errors).toHaveLength(1);
+  });
+
+  it.each(LOGIN_STEPS)('of the step %s are in the look and language of the site', async (step) => {
+    const errors: unknown[] = [];
+    const documents = createLoginDocuments(
+      async (prompt) => ({ html: JSON.stringify(loginView({ ...prompt, locale: 'de' })), csp: '' }),
+      (error) => errors.push(error),
+    );
+    const next = 'https://id.example/end';
+    const { body } = await documents.answer({ status: 200, step, kinds, base: '/a/', to: '', next });
+    expect(errors).toEqual([]);
+    expect(body).toContain('"locale":"de"');
+    expect(body.includes(next)).toBe(step === 'signed-out');
   });
 
   it('are fit for password managers and work without a script', async () => {
