@@ -94,8 +94,8 @@ function targetParts(
 function pageLocks({ pages, site }: Config): ReadonlyMap<string, PageLock> {
   return new Map(
     // An encrypted file opens anywhere.
-    pages.flatMap(({ slug, password, locale, allow_ips: ranges }) =>
-      password === undefined || ranges !== undefined ? [] : [[slug, { password, locale: locale ?? site.locale }]],
+    pages.flatMap(({ slug, password, locale = site.locale, locales = [locale], allow_ips: ranges }) =>
+      password === undefined || ranges !== undefined ? [] : [[slug, { password, locale: locales[0] ?? locale }]],
     ),
   );
 }

@@ -219,6 +219,16 @@ describe('a folder for static hosts', () => {
     expect(files()).toEqual(['404.html', '_headers', 'index.html', 'robots.txt']);
   });
 
+  it('loses the copy of the home page too when it closes, also where the note of the site is gone', async () => {
+    await publishPage(folders, 'CANARY', { parts: ['a'], locales: ['de'] });
+    await publishSite(folders, 'the index of pages', ['acme']);
+    await target({ home: () => 'acme' }).update();
+    rmSync(join(out, '.pharos.json'));
+    await closeGate(folders, 'acme');
+    expect(await target({ home: () => 'acme' }).update()).toMatchObject({ result: 'current', warnings: [] });
+    expect(files()).toEqual(['404.html', '_headers', 'index.html', 'robots.txt']);
+  });
+
   it('holds the home page in each of its languages, and writes again only what changed', async () => {
     const locales = ['de', 'zh-hans'];
     await publishPage(folders, 'one', { parts: ['a'], locales });

@@ -121,6 +121,35 @@ describe('output', () => {
     expect(s3.events).toEqual([]);
   });
 
+  it('holds a sealed page whose form is in the language of the page', async () => {
+    const { pages } = config as { readonly pages: readonly { readonly slug: string }[] };
+    const inTwo = pages.map((page) => (page.slug === 'partners' ? { ...page, locales: ['de', 'en'] } : page));
+    writeConfig({}, { pages: inTwo });
+    const built = await run('build', '--out', 'sealed', '--sealed');
+    writeConfig({ folder: './www', s3: bucket({}) });
+    expect(built.status, built.stderr).toBe(0);
+    for (const [path, language] of Object.entries({ 'index.html': 'de', 'en/index.html': 'en' }))
+      expect(readFileSync(join(folder.path, 'sealed/partners', path), 'utf8')).toContain(`<html lang="${language}"`);
+  });
+
+  it('loses pages that closed with the next pharos build, without warnings, and not with pharos build --out', async () => {
+    const { pages } = config as { readonly pages: readonly { readonly slug: string }[] };
+    const www = join(folder.path, 'www');
+    writeConfig({ folder: './www' }, { pages: pages.filter(({ slug }) => slug !== 'acme') });
+    const elsewhere = await run('build', '--out', 'elsewhere');
+    expect(elsewhere.status, elsewhere.stderr).toBe(0);
+    expect(existsSync(join(folder.path, 'elsewhere', 'acme'))).toBe(false);
+    expect(existsSync(join(www, 'acme', 'index.html'))).toBe(true);
+    writeConfig({ folder: './www' });
+    await run('build');
+    writeConfig({ folder: './www' }, { pages: pages.filter(({ slug }) => slug !== 'acme') });
+    const built = await run('build');
+    expect([built.status, built.stdout]).toEqual([0, expect.not.stringContaining('Pharos doesn’t know')]);
+    expect(existsSync(join(www, 'acme'))).toBe(false);
+    writeConfig({ folder: './www', s3: bucket({}) });
+    await run('build');
+  });
+
   it('that fails makes pharos build fail, with words and without keys, after the folder is written', async () => {
     s3.fault = () => ({ kind: 'answer', status: 403, code: 'InvalidAccessKeyId' });
     writeConfig({ folder: './again', s3: bucket({}) });

@@ -141,6 +141,10 @@ export function createTarget(options: TargetOptions) {
       }),
     /** Brings the target up to date. Never throws, because errors are in the report. One call at a time. */
     update: (onPage?: OnPage) => inTurn(() => update(onPage)),
+    /** Another target may have written there, so its ledger is read again. */
+    forget: () => {
+      memory = null;
+    },
     /** Restarts the current update, beginning with removals. */
     interrupt: () => {
       isInterrupted = true;
@@ -222,7 +226,7 @@ async function updateFiles(run: TargetRun, onPage: OnPage): Promise<void> {
 /** Pages that must be removed from the target first, also where a sealed page or another page follows. */
 function leavingPages({ site, memory }: TargetRun): string[] {
   const listed = new Map(site.pages.map((page) => [page.slug, page]));
-  const there = [...memory.pages.keys(), ...(memory.doubts === 'none' ? [] : site.gated)];
+  const there = [...memory.pages.keys(), ...(memory.doubts === 'none' ? [] : [...site.gated, HOME_SLUG])];
   return [...new Set(there)].filter((slug) => {
     if (site.unreadable.has(slug)) return false;
     const page = listed.get(slug);
