@@ -45,9 +45,16 @@ function planOf(world: World, { item, firstSeenAt }: KnownStory<Maintenance>, as
   const said: { at: number; status: string | null }[] = [
     { at: opensAt, status: 'scheduled' },
     ...item.updates.filter(({ at }) => at <= asOf && (item.repeats === undefined || at >= opensAt)),
-    ...(window.from <= asOf ? [{ at: window.from, status: 'in_progress' }] : []),
-    ...(window.to <= asOf ? [{ at: window.to, status: 'completed' }] : []),
-  ].sort((a, b) => a.at - b.at);
+  ];
+  const edges = [
+    { at: window.from, status: 'in_progress' },
+    { at: window.to, status: 'completed' },
+  ];
+  // What somebody says in that very instant, or goes beyond, is not said twice.
+  const isSaid = (edge: { at: number; status: string }): boolean =>
+    said.some(({ at, status }) => at === edge.at && PHASES.indexOf(status ?? '') >= PHASES.indexOf(edge.status));
+  said.push(...edges.filter((edge) => edge.at <= asOf && !isSaid(edge)));
+  said.sort((a, b) => a.at - b.at);
   let phase = 0;
   const updates = said.map(({ at, status }): ExpectedUpdate => {
     phase = Math.max(phase, PHASES.indexOf(status ?? ''));

@@ -154,6 +154,12 @@ describe('the API', () => {
     expect(await states()).toEqual(['API operational', 'Website under_maintenance']);
     const over = await change(body.id, { status: 'completed' });
     expect(over.body.status).toBe('completed');
+    // What was said as it began and as it ended is not said again by the window.
+    expect(over.body.incident_updates.map(({ status, body }: Json) => [status, body])).toEqual([
+      ['completed', 'Maintenance is complete.'],
+      ['in_progress', 'We begin early.'],
+      ['scheduled', 'Planned.'],
+    ]);
     expect(await states()).toEqual(['API operational', 'Website operational']);
     await remove(body.id);
 

@@ -128,31 +128,37 @@ function listUpdates(
     status: 'scheduled',
     ...plannedText(one, settings),
   };
+  const said = one.updates.filter(({ at }) => at <= asOf && (one.repeats === undefined || at >= since));
+  const edges = [
+    { id: `began-${window.from}`, at: window.from, status: 'in_progress', body: words.maintenanceBegan },
+    { id: `over-${window.to}`, at: window.to, status: 'completed', body: words.maintenanceOver },
+  ].filter(({ at }) => at <= asOf);
+  // Whoever ends it early says so in the instant in which its window then ends.
+  const isSaid = (edge: (typeof edges)[number], { at, status }: Pick<Update, 'at' | 'status'>): boolean =>
+    at === edge.at && rankOf(status) >= rankOf(edge.status);
   const updates = [
     opening,
-    ...one.updates
-      .filter(({ at }) => at <= asOf && (one.repeats === undefined || at >= since))
-      .map(({ bodies, ...update }) => {
-        const { text: body, ...lang } = textIn(settings, update.body, bodies);
-        return { ...update, body, ...lang };
-      }),
-    ...(asOf < window.from
-      ? []
-      : [{ id: `began-${window.from}`, at: window.from, status: 'in_progress', body: words.maintenanceBegan }]),
-    ...(asOf < window.to
-      ? []
-      : [{ id: `over-${window.to}`, at: window.to, status: 'completed', body: words.maintenanceOver }]),
+    ...said.map(({ bodies, ...update }) => {
+      const { text, ...lang } = textIn(settings, update.body, bodies);
+      const body = text || (edges.findLast((edge) => isSaid(edge, update))?.body ?? '');
+      return { ...update, body, ...lang };
+    }),
+    ...edges.filter((edge) => !said.some((update) => isSaid(edge, update))),
   ].toSorted((a, b) => a.at - b.at);
   let rank = 0;
   return updates.flatMap(
     ({ id, at, status, body, lang, notify }: TranslatedUpdate): PageUpdate<MaintenanceStatus>[] => {
       // What its upstream says may name another status late; none is ever taken back by the next word.
-      rank = Math.max(rank, (MAINTENANCE_STATUSES as readonly (string | null)[]).indexOf(status));
+      rank = Math.max(rank, rankOf(status));
       const isSilent = notify === false || one.notify === false ? ({ notify: false } as const) : {};
       const inOther = lang === undefined ? {} : { lang };
       return [{ id, at, status: MAINTENANCE_STATUSES[rank] ?? 'scheduled', body, ...inOther, ...isSilent }];
     },
   );
+}
+
+function rankOf(status: string | null): number {
+  return (MAINTENANCE_STATUSES as readonly (string | null)[]).indexOf(status);
 }
 
 /** What is said of it without a time, and how it comes back. */
