@@ -285,7 +285,8 @@ function moveWindow(
   now: EpochMs,
 ) {
   const isEarlyEnd = status === 'completed' && ends > now;
-  const isEarlyStart = (status === 'in_progress' || status === 'verifying') && starts > now;
+  const isRunning = status === 'in_progress' || status === 'verifying';
+  const isEarlyStart = isRunning && starts > now;
   if (repeat !== undefined && (isEarlyEnd || isEarlyStart))
     throw faultAt('incident.status', 'repeating maintenance follows its windows; change those, or delete it');
   if (isEarlyEnd && starts >= now)
@@ -293,6 +294,8 @@ function moveWindow(
       'incident.status',
       'it has not started; DELETE it, or move it with scheduled_for and scheduled_until',
     );
+  if (isRunning && repeat === undefined && ends <= now)
+    throw faultAt('incident.status', 'the window is over; set a later scheduled_until, or the status completed');
   if (isEarlyEnd) return { starts, ends: now };
   return isEarlyStart ? { starts: now, ends } : { starts, ends };
 }

@@ -160,6 +160,11 @@ describe('the API', () => {
       ['in_progress', 'We begin early.'],
       ['scheduled', 'Planned.'],
     ]);
+    const late = await change(body.id, { status: 'verifying' });
+    expect([late.status, late.body.issues]).toEqual([
+      422,
+      [{ path: 'incident.status', message: expect.stringContaining('set a later scheduled_until') }],
+    ]);
     expect(await states()).toEqual(['API operational', 'Website operational']);
     await remove(body.id);
 
@@ -259,6 +264,16 @@ describe('the API', () => {
       'an end before the beginning',
       { name: 'x', scheduled_for: '2030-01-02T00:00:00Z', scheduled_until: '2030-01-01T00:00:00Z' },
       'incident.scheduled_until',
+    ],
+    [
+      'running after its end',
+      {
+        name: 'x',
+        scheduled_for: '2026-01-01T00:00:00Z',
+        scheduled_until: '2026-01-02T00:00:00Z',
+        status: 'in_progress',
+      },
+      'incident.status',
     ],
     ['no end', { name: 'x', scheduled_for: '2030-01-02T00:00:00Z' }, 'incident.scheduled_until'],
     ['no beginning', { name: 'x', scheduled_until: '2030-01-02T00:00:00Z' }, 'incident.scheduled_for'],
