@@ -80,6 +80,11 @@ describe('commands beside the main job', () => {
     expect(
       (await runAgain('maintenance', 'new', 'x', '--page', 'acme', '--starts', 'tomorrow', '--for', '1h')).stderr,
     ).toContain('2026-11-21T22:00:00Z');
+    const planned = ['maintenance', 'new', 'x', '--page', 'acme', '--starts', '2099-01-01T00:00:00Z'];
+    expect((await runAgain(...planned, '--for', '0m')).stderr).toMatch(/--for expects a duration .*; got "0m"/);
+    expect((await runAgain(...planned, '--ends', '2099-01-01T00:00:00Z')).stderr).toMatch(
+      /--ends must be after --starts/,
+    );
     expect((await runAgain('incident', 'new', 'x', '--page', 'acme', '--status', 'fixed')).status).toBe(2);
   });
 

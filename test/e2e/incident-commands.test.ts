@@ -82,9 +82,19 @@ describe('pharos incident', () => {
       'From a shell: resolved',
     ]);
     const out = await command('posts', 'export', '--out', 'exported', '--json');
-    expect(JSON.parse(out.stdout).files).toHaveLength(3);
-    const again = await commandAgain('posts', 'export', '--out', 'exported');
-    expect([again.status, again.stdout.match(/skipped/g)]).toEqual([1, ['skipped', 'skipped', 'skipped']]);
+    const { files } = JSON.parse(out.stdout) as { files: string[] };
+    expect(files).toHaveLength(3);
+    const again = () => commandAgain('posts', 'export', '--out', 'exported');
+    const same = await again();
+    expect([same.status, same.stdout]).toEqual([0, files.map((file) => `${file} (already there)\n`).join('')]);
+    const [edited = ''] = files;
+    writeFileSync(edited, 'Mine.');
+    const differs = await again();
+    expect([differs.status, differs.stdout.match(/already there|skipped \S+: it differs from \S+\.md/g)]).toEqual([
+      1,
+      ['already there', 'already there', expect.stringContaining(edited)],
+    ]);
+    expect(readFileSync(edited, 'utf8')).toBe('Mine.');
   });
 
   it('shows drafts in a preview only, and is not written by a process that only serves', async () => {

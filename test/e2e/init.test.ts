@@ -215,6 +215,9 @@ describe('questions', () => {
       [['--deploy', 'compos'], 'Did you mean compose?'],
       [['--posts', '../elsewhere'], 'Give the name of a folder'],
       [['--set', 'apiKey=EDGE_KEY'], '--set need an upstream: choose its kind with --kind.'],
+      [['--check', 'https://one.example,https://two.example'], '--check takes one address.'],
+      [['--check', 'one.example, two.example/x'], '--check takes one address.'],
+      [['--check', 'https://one.example/x https://two.example'], '--check takes one address.'],
       [['--kind', 'server-monitor', '--set', 'baseUrl=nowhere', '--set', 'apiKey=EDGE_KEY'], 'baseUrl='],
       [['--kind', 'uptime-service', '--set', 'preset=openstaus'], 'Did you mean openstatus?'],
     ] as const) {

@@ -91,7 +91,10 @@ describe('a page that can be checked', () => {
   });
 
   it('says what it expects when there is no page, and no server', async () => {
-    expect((await verify(`${at(0).root}none/`)).stdout).toMatch(/There is no log at this address/);
+    const nowhere = await verify(`${at(0).root}none/`);
+    expect([nowhere.status, nowhere.stdout]).toEqual([1, expect.stringMatching(/There is no log at this address/)]);
+    expect(nowhere.stdout).toMatch(/✗ Nothing was compared\./);
+    expect(nowhere.stdout).not.toContain('does not match');
     expect((await verify('http://127.0.0.1:1/x/')).stderr).toMatch(/can’t be reached/);
     expect((await verify('nonsense')).stderr).toMatch(/not an address/);
   });

@@ -1,6 +1,6 @@
 /** Writes valid files for the markdown upstream: incidents, maintenance windows, announcements. */
 
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { now } from '../../app/clock.ts';
@@ -59,7 +59,7 @@ export async function maintenanceNew(
   const startsAt = instant('--starts', options.starts);
   const endsAt =
     options.ends === undefined ? toEpochMs(startsAt + duration('--for', options.for)) : instant('--ends', options.ends);
-  if (endsAt <= startsAt) throw new UsageError('The maintenance window ends before it starts.');
+  if (endsAt <= startsAt) throw new UsageError(`--ends must be after --starts; got "${options.ends}".`);
   const { repeat, timezone, body } = options;
   const post = { type: 'maintenance', title, starts: toIso(startsAt), ends: toIso(endsAt), repeat, timezone } as const;
   return write(options, newPostFile({ ...post, ...postSubject(options) }, body));
@@ -120,19 +120,21 @@ function duration(option: string, text: string | undefined): number {
   if (text === undefined)
     throw new UsageError(`Set an end: --ends with a time, or ${option} with a duration such as 90m or 2h.`);
   const match = /^(\d{1,4})(m|h)$/.exec(text);
-  if (match === null) throw new UsageError(`${option} expects a duration such as 90m or 2h; got "${text}".`);
+  if (match === null || Number(match[1]) === 0)
+    throw new UsageError(`${option} expects a duration such as 90m or 2h; got "${text}".`);
   return Number(match[1]) * (match[2] === 'm' ? MINUTE_MS : HOUR_MS);
 }
 
 // `pharos posts export`: writes the posts of the store as files for a markdown upstream.
 
-/** Writes every post. Existing files are never overwritten. */
+/** Writes every post that has no file there. Existing files are never overwritten. */
 export async function postsExport(options: Options & { readonly out: string }): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const rows = await readWritten(pharos.store.database);
   const folder = resolve(options.out);
   makeFolder(folder);
   const files: string[] = [];
+  const unchanged: string[] = [];
   const skipped: { readonly id: string; readonly reason: string }[] = [];
   for (const { id, document } of rows) {
     const post = parseWritten(document);
@@ -141,17 +143,20 @@ export async function postsExport(options: Options & { readonly out: string }): 
       continue;
     }
     const { name, text } = writtenFile(id, post);
-    try {
-      writeFileSync(join(folder, name), text, { flag: 'wx' });
-      files.push(join(folder, name));
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== 'EEXIST') throw error;
-      skipped.push({ id, reason: 'already has a file there' });
-    }
+    const file = join(folder, name);
+    if (!existsSync(file)) {
+      writeFileSync(file, text, { flag: 'wx' });
+      files.push(file);
+    } else if (readFileSync(file, 'utf8') === text) unchanged.push(file);
+    else skipped.push({ id, reason: `differs from ${file}. Move that file away, or set another folder with --out` });
   }
-  const lines = [...files, ...skipped.map(({ id, reason }) => `skipped ${id}: it ${reason}`)];
+  const lines = [
+    ...files,
+    ...unchanged.map((file) => `${file} (already there)`),
+    ...skipped.map(({ id, reason }) => `skipped ${id}: it ${reason}`),
+  ];
   const text = lines.length === 0 ? 'There are no posts to export.' : lines.join('\n');
-  return print(options, { files, skipped }, text, skipped.length === 0);
+  return print(options, { files, unchanged, skipped }, text, skipped.length === 0);
 }
 
 // `pharos components export`: prints components made over the API as configuration.

@@ -74,7 +74,7 @@ function readSeen(file: string): Readonly<Record<string, SeenHead>> {
 
 function verdictText(
   page: string,
-  { faults, notes, head, filesChecked, daysChecked, corrections }: Verdict,
+  { faults, notes, head, checkpoint, filesChecked, daysChecked, corrections }: Verdict,
   seen: SeenHead | undefined,
 ): string {
   const facts = [
@@ -93,6 +93,7 @@ function verdictText(
     ),
   ];
   const lines = faults.length === 0 ? facts : faults.map((fault) => `✗ ${fault}`);
-  const verdict = faults.length === 0 ? '✓ The page matches its log.' : '✗ The page does not match its log.';
+  const failed = checkpoint === null ? 'Nothing was compared.' : 'The page does not match its log.';
+  const verdict = faults.length === 0 ? '✓ The page matches its log.' : `✗ ${failed}`;
   return [page, ...lines.map((line) => `  ${line}`), ...notes.map((note) => `  note: ${note}`), verdict].join('\n');
 }

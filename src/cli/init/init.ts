@@ -82,6 +82,8 @@ function withCheck({ check, ...options }: InitOptions): InitOptions {
   if (check === undefined) return options;
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(check) ? check : `https://${check}`;
   const name = URL.parse(url)?.hostname ?? 'Status';
+  if (/^([a-z]+:\/\/)?[^/?#]*[\s,]|[\s,]https?:\/\//i.test(check))
+    throw new UsageError('--check takes one address. Add the others to `checks` in pharos.yaml afterwards.');
   const set = [...(options.set ?? []), `checks.url=${url}`];
   return { name, ...options, kind: 'checks', set, token: false, yes: true };
 }
