@@ -48,6 +48,20 @@ describe.each(['maintenance/exports-now/', 'incidents/api-down/'])('what is know
   });
 });
 
+it.each(['', 'rtl/'])('a name of a hundred letters leaves figures in sight on a phone: %s', async (base) => {
+  for (const [path, leastWidth] of [
+    ['uptime/', 150],
+    ['reports/2026-11/', 130],
+  ] as const) {
+    const page = await open(`${base}${path}`, { viewport: { width: 360, height: 800 } });
+    const name = page.locator('table:has(.total) tbody tr:nth-child(2) th');
+    await name.locator('a').evaluate((link) => (link.textContent = 'x'.repeat(100)));
+    const { width } = (await name.boundingBox()) ?? { width: 0 };
+    expect(width, path).toBeGreaterThan(leastWidth);
+    expect(width, path).toBeLessThan(180);
+  }
+});
+
 it('a day of a table is on one line, on a phone too', async () => {
   const page = await open('components/api/', { viewport: { width: 390, height: 800 } });
   const lines = await page.locator('#days tbody th').evaluateAll((all) =>
