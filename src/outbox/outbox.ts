@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
+import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
 import { type Database, type Row, readIn, type Writer } from '../store/database.ts';
 
 type JobKind = 'notice' | 'confirm' | 'known' | 'sign-in' | 'event';
@@ -71,6 +71,10 @@ export interface Lane {
 
 /** Recipients per round. */
 const ROUND = 32;
+/** Longest time between attempts, whatever the receiver says. */
+const WAIT_MAX_MS = HOUR_MS;
+/** Retries wait up to a quarter longer, so that what failed together doesn't come back together. */
+const JITTER = 0.25;
 
 /**
  * Claims what is due: one message for each recipient, who gets the next one when this one has ended.
@@ -85,6 +89,10 @@ export function claimDue(
 ): Promise<readonly Job[]> {
   return database.transaction(
     async (tx) => {
+      // What is due later than any wait was stored before the clock was set back.
+      await tx.run(`UPDATE outbox SET due_at = ? WHERE channel = ? AND state = 'queued' AND due_at > ?`, [
+        ...[now, channel, now + WAIT_MAX_MS * (1 + JITTER)],
+      ]);
       const recipients = await tx.all(
         `SELECT DISTINCT recipient FROM (
          SELECT recipient FROM outbox AS one
@@ -202,8 +210,6 @@ const PAUSE_MS = 5 * SECOND_MS;
 const PAUSE_MAX_MS = 15 * SECOND_MS;
 /** Minimum time between attempts, whatever the receiver says. */
 const WAIT_MIN_MS = SECOND_MS;
-/** Retries wait up to a quarter longer, so that what failed together doesn't come back together. */
-const JITTER = 0.25;
 /** Several calls of `wake` begin one run. */
 const WAKE_MS = 20;
 
@@ -297,7 +303,7 @@ function settlementFor(
   const { reason, afterMs } = handover;
   const at = now();
   if (parkedAfterMs !== null && at - job.createdAt >= parkedAfterMs) return { outcome: 'parked', reason };
-  const waitMs = afterMs ?? Math.min(retry.firstMs * 2 ** job.attempts, retry.maxMs);
+  const waitMs = Math.min(afterMs ?? Math.min(retry.firstMs * 2 ** job.attempts, retry.maxMs), WAIT_MAX_MS);
   const jitterMs = waitMs * JITTER * random();
   return { outcome: 'postponed', reason, dueAt: toEpochMs(at + Math.max(WAIT_MIN_MS, Math.round(waitMs + jitterMs))) };
 }

@@ -141,6 +141,28 @@ describe('the sender', () => {
     expect(waits).toEqual([12.5, 25, 50, 8.75, 1]);
   });
 
+  it('sends at once what was to wait for hours before the clock was set back, and nothing that waits for an hour', async () => {
+    const sender = sending(lane('x'));
+    const postponedAt = async (now: number, afterMs: number): Promise<void> => {
+      clock.now = toEpochMs(now);
+      answer = () => ({ outcome: 'postponed', reason: 'busy', afterMs });
+      await sender.run();
+      answer = () => ({ outcome: 'delivered' });
+      heard.length = 0;
+      clock.now = T0;
+      await sender.run();
+    };
+    await queue({ channel: 'x', item: 'a' });
+    await postponedAt(T0 + 3 * HOUR_MS, SECOND_MS);
+    expect(heard).toEqual(['x  a']);
+    await queue({ channel: 'x', item: 'b' });
+    await postponedAt(T0, DAY_MS);
+    expect(heard).toEqual([]);
+    clock.now = toEpochMs(T0 + 1.25 * HOUR_MS);
+    await sender.run();
+    expect(heard).toEqual(['x  b']);
+  });
+
   it('leaves a channel that can’t be reached alone for 15 s at most, says so once, and counts no attempt', async () => {
     await queue({ channel: 'x', item: 'a' }, { channel: 'x', item: 'b', recipient: 'other' });
     const sender = sending(lane('x'));
