@@ -357,6 +357,28 @@ describe('pages behind a gate', () => {
     expect((await site.mailTo('door@mail.example')).headers.get('subject')).toContain('No door');
   });
 
+  it('have links that lead to a home page also in a language that it gave up, and to nothing of another page', async () => {
+    const manage = await site.subscribe('acme', 'home@mail.example');
+    await site.stop();
+    const secretPage =
+      '  - { slug: de, title: Secret, password: "${PASSWORD}", components: [{ id: x, type: static, name: X }] }\n';
+    await site.restart((text) => text.replace('name: Example }', 'name: Example, home: acme }') + secretPage);
+    const shown = await site.get(manage.replace('/acme/', '/fr/'));
+    expect([shown.status, shown.body]).toEqual([200, expect.stringContaining('action="/subscribe/manage/"')]);
+    // A private page at that address is told apart from none by nothing.
+    const [none, secret] = await Promise.all(
+      ['fr', 'de'].map((slug) => site.get(`/${slug}/subscribe/manage/?token=x`)),
+    );
+    expect(none?.status).toBe(404);
+    expect([secret?.status, secret?.body]).toEqual([404, none?.body]);
+    const left = await site.post(manage.replace('/acme/subscribe/manage/', '/fr/subscribe/leave/'), [
+      ['List-Unsubscribe', 'One-Click'],
+    ]);
+    expect([left.status, left.body]).toEqual([200, expect.stringContaining('unsubscribed')]);
+    await site.stop();
+    await site.restart();
+  });
+
   it('tell nobody any more whose domain is taken off the list, nor of a page that is taken back', async () => {
     await site.stop();
     await site.restart((text) => text.replace('corp.example', 'third.example'));

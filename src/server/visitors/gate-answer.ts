@@ -40,12 +40,23 @@ export async function gateAnswer(deps: GateDeps, request: IncomingMessage, quest
 /** Null: respond as for a page that doesn't exist. */
 export async function subscribeAnswer(deps: GateDeps, request: IncomingMessage, question: GateQuestion) {
   if (deps.subscriptions === undefined) return null;
+  const { subscriptions } = deps;
+  const handle = async (asked: GateRequest): Promise<GateResponse | null> => {
+    const page = deps.access.pageOf(asked.slug);
+    // For pages that don't exist too, so that the response time reveals nothing.
+    const principal = await deps.access.principalOf(asked);
+    return subscriptions.handle(asked, canView(principal, page));
+  };
   const asked = await gateRequestOf(deps, request, question);
-  const page = deps.access.pageOf(asked.slug);
-  // For pages that don't exist too, so that the response time reveals nothing.
-  const principal = await deps.access.principalOf(asked);
-  const result = await deps.subscriptions.handle(asked, canView(principal, page));
+  const { orHome } = question.address;
+  // Links in emails outlive the languages of a home page, and the folder of a language looks like a page.
+  const result =
+    (await handle(asked)) ?? (orHome === undefined ? null : await handle({ ...asked, ...placeOf(orHome) }));
   return result === null ? null : gateReply(result);
+}
+
+function placeOf({ slug, base, path }: GateQuestion['address']): Pick<GateRequest, 'slug' | 'base' | 'path'> {
+  return { slug, base, path: path.replace(/index\.html$/, '') };
 }
 
 /** Reads a request's body and reduces it to what gates and forms need. */
@@ -56,8 +67,7 @@ async function gateRequestOf(
 ): Promise<GateRequest> {
   const { isHttpsSite: isSecure } = deps;
   return {
-    ...{ method, query, clientAddress, isSecure, slug: address.slug, base: address.base },
-    path: address.path.replace(/index\.html$/, ''),
+    ...{ method, query, clientAddress, isSecure, ...placeOf(address) },
     form: method === 'POST' ? readForm(request.headers, await readBody(request)) : new URLSearchParams(),
     cookie: request.headers.cookie ?? null,
     ...originFacts(request.headers, isSecure),
