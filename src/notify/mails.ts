@@ -284,7 +284,7 @@ export async function sendToSubscriber(deps: SubscriberMailDeps, job: Job): Prom
     };
   const page = deps.pageOf(subscriber.page);
   // Whoever asked again has just passed the gate, which may be another than when they subscribed.
-  const gate = job.kind === 'known' && page !== null ? gateVersion(page) : subscriber.gate;
+  const gate = job.kind === 'known' && page !== null ? gateVersion(page.gated) : subscriber.gate;
   if (page === null || !mayReceive(page, address, gate)) {
     if (deps.now() - job.createdAt > PAGE_WAIT_MS) return { outcome: 'dropped' };
     return { outcome: 'postponed', reason: 'the subscriber is not allowed to see the page', afterMs: MINUTE_MS };

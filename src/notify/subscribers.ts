@@ -134,9 +134,10 @@ export function textOn(
   return textIn({ locale: locale || usual, languages: { all: [usual] } }, text, names);
 }
 
-/** The gate version that a new subscriber has passed; empty: their access depends on their address. */
-export function gateVersion({ gated: { gate } }: Pick<SubscribablePage, 'gated'>): string {
-  return gate.kind === 'public' || gate.kind === 'email-domain' ? '' : gate.version;
+/** The gate version that a new subscriber has passed; empty: their access depends on their address, or there is no page. */
+export function gateVersion(page: GatedPage | null): string {
+  const gate = page?.gate;
+  return gate === undefined || gate.kind === 'public' || gate.kind === 'email-domain' ? '' : gate.version;
 }
 
 /**
@@ -152,7 +153,7 @@ export function mayReceive(page: SubscribablePage | null, address: string, gate:
   const domain = address.slice(address.lastIndexOf('@') + 1);
   const isOfDomains = domainsOf(page.page).includes(domain);
   if (kind === 'email-domain') return isOfDomains;
-  if (gate !== gateVersion(page)) return false;
+  if (gate !== gateVersion(page.gated)) return false;
   if (kind !== 'oidc') return true;
   const isNamed =
     oidc?.domains.includes(domain) === true ||

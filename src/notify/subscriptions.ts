@@ -166,7 +166,7 @@ async function subscribe(call: Call): Promise<GateResponse | null> {
     return askAgain(call, { fault: 'limited', minutes }, 429);
   }
   const email = parseEmailAddress(typed);
-  const gate = gateVersion(seen);
+  const gate = gateVersion(seen.gated);
   const isAllowed = email !== null && mayReceive(seen, email.address, gate);
   const mailbox = email === null ? typed : canonicalMailbox(email);
   const components = await chosenComponents(call);
@@ -228,7 +228,7 @@ async function manage(call: Call, found: Subscriber): Promise<GateResponse | nul
     ...(action === 'save' ? { components: await chosenComponents(call) } : {}),
     ...(action === 'pause' ? { state: 'paused' } : {}),
     // Whoever sees the page has passed its current gate.
-    ...(action === 'resume' ? { state: 'active', gate: seen === null ? found.gate : gateVersion(seen) } : {}),
+    ...(action === 'resume' ? { state: 'active', gate: seen === null ? found.gate : gateVersion(seen.gated) } : {}),
   };
   await options.database.transaction((tx) => changeSubscriber(tx, changed));
   return managed(call, changed, true);

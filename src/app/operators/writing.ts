@@ -90,10 +90,7 @@ export function createWritingRoutes(pharos: Pharos, guard: OperatorGuard, log: L
       ...shared,
       isOn: () => hasOperators(live.config()),
       pages: () => currentPages(pharos),
-      subscribers: subscriberParts(pharos.base, (slug) => {
-        const gated = pharos.serving.access.pageOf(slug);
-        return gated === null ? '' : gateVersion({ gated });
-      }),
+      subscribers: subscriberParts(pharos.base, (slug) => gateVersion(pharos.serving.access.pageOf(slug))),
       access: createApiAccess(createApiTokens(store.database), guard),
       version: packageJson.version,
       siteUrl: live.siteUrl,

@@ -18,6 +18,7 @@ import { counted } from '../../schema/counted.ts';
 import { Secret } from '../../schema/secret.ts';
 import { connectorOf } from '../../sync/connectors/index.ts';
 import { generateKey } from '../../transparency/note.ts';
+import { holdRemedy } from '../../views/operators/ops.ts';
 import { type Options, openToRead, print, requireConfig } from '../common.ts';
 import { EXIT_DONE, untilStopped } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
@@ -170,8 +171,7 @@ function planHeading({ slug, kind, added, changed, removed }: PagePlan): string 
 }
 
 function holdText({ slug, heldRelease }: PagePlan): string {
-  const remedy = `To end the hold, run pharos rollback ${slug} --release.`;
-  return `  on hold at release ${heldRelease}: changes are not published. ${remedy}`;
+  return `  on hold at release ${heldRelease}: changes are not published. ${holdRemedy(slug)}`;
 }
 
 function changedFiles({ added, changed, removed }: PagePlan): string[] {

@@ -143,8 +143,7 @@ async function findPage(pharos: StoreParts, slug: string): Promise<ResolvedPage>
 async function currentGate(pharos: StoreParts, slug: string): Promise<string> {
   const { access, keeper } = buildServe(pharos, false, false);
   await keeper.refresh(now());
-  const gated = access.pageOf(slug);
-  return gated === null ? '' : gateVersion({ gated });
+  return gateVersion(access.pageOf(slug));
 }
 
 /** Finds components by id or name. */

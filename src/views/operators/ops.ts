@@ -142,6 +142,10 @@ function summarise({ upstreams, pagesTotal }: OpsFacts, needed: number): string 
   return `All good: ${fresh}, ${published}.`;
 }
 
+export function holdRemedy(slug: string): string {
+  return `To end the hold, run pharos rollback ${slug} --release.`;
+}
+
 function listAttention(facts: OpsFacts): string[] {
   const stale = facts.upstreams.filter((upstream) => upstream.isStale);
   const unpublished = facts.pages.filter((page) => page.release === null);
@@ -150,10 +154,7 @@ function listAttention(facts: OpsFacts): string[] {
     ...(facts.unpublishedTotal > NAMED_MAX
       ? [`${facts.unpublishedTotal} pages are not published yet.`]
       : unpublished.map(({ slug }) => `Page ${slug} is not published yet.`)),
-    ...facts.heldPages.map(
-      ({ slug, release }) =>
-        `Page ${slug} is on hold at release ${release}. To end the hold, run pharos rollback ${slug} --release.`,
-    ),
+    ...facts.heldPages.map(({ slug, release }) => `Page ${slug} is on hold at release ${release}. ${holdRemedy(slug)}`),
     ...stale.map(({ id, heardAt }) =>
       heardAt === null
         ? `Upstream ${id} has never answered.`
