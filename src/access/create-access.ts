@@ -78,6 +78,7 @@ export function createAccess(options: AccessOptions) {
       return documents.answer({ status: 404, step: 'sign-in', ...place });
     },
     showPublic: gates.showPublic,
+    closePublic: gates.closePublic,
     setPages: gates.setPages,
     /** The gate of a page as last set; null: unknown, unpublished or closed. */
     pageOf: (slug: string): GatedPage | null => gates.find(slug)?.gated ?? null,

@@ -127,7 +127,8 @@ async function beginPublishing(
   releaseUploads: ReleaseUploads | null,
 ): Promise<void> {
   const { store, folders, database, leases, components, place, log, publishing } = base;
-  const since = await notedRevision(store, folders);
+  // The record only saves work, and while the store can't be read, the pages on disk are served.
+  const since = await notedRevision(store, folders).catch(() => null);
   const memory = createSiteMemory(store, {
     since,
     onSettled: (changes) => {

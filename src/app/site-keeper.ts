@@ -11,9 +11,9 @@ import type { EpochMs } from '../model/time.ts';
 import { type ResolvedPage, type ResolvedSite, standingIn } from '../publish/definitions/definitions.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
 import type { NextRelease } from '../publish/publish-control.ts';
-import { closePages, type LastPublished, lastPublicPages } from '../publish/releases/clean.ts';
+import { closePages, isOpenAsConfigured, type LastPublished, lastPublicPages } from '../publish/releases/clean.ts';
 import { DISK } from '../publish/releases/disk.ts';
-import { SITE_SLUG } from '../publish/releases/folders.ts';
+import { publishedSlugs, SITE_SLUG } from '../publish/releases/folders.ts';
 import { createReleasePages } from '../publish/releases/manifest.ts';
 import type { SiteAddresses } from '../server/address.ts';
 import type { StoreParts } from './build-store.ts';
@@ -30,7 +30,7 @@ export function createSiteKeeper(
     live,
     readSite,
   }: Pick<StoreParts, 'folders' | 'readSite'> & { readonly live: Pick<StoreParts['live'], 'config' | 'siteUrl'> },
-  access: Pick<Access, 'setPages' | 'showPublic'>,
+  access: Pick<Access, 'setPages' | 'showPublic' | 'closePublic'>,
   isKeepingLinks: boolean,
   onClosed: (slugs: readonly string[], state: SiteState) => void,
 ) {
@@ -68,7 +68,12 @@ export function createSiteKeeper(
 
   /** Reads the state of the site from the store. When this resolves, changed access rules are in force. */
   async function refresh(at: EpochMs): Promise<SiteState> {
-    const state = await readSite(at);
+    const state = await readSite(at).catch((error: unknown) => {
+      // What another configuration makes private doesn't wait for the store.
+      const closed = live.config().pages.filter((page) => !isOpenAsConfigured(page));
+      if (access.closePublic(closed.map(({ slug }) => slug))) known = null;
+      throw error;
+    });
     last = state;
     if (state.resolved !== known) {
       try {
@@ -88,6 +93,8 @@ export function createSiteKeeper(
     showLastPublished: () => {
       const pages = lastPublicPages(folders, live.config().pages);
       access.showPublic(pages.map(({ slug }) => slug));
+      const [sole = null, ...more] = publishedSlugs(folders).filter((slug) => slug !== SITE_SLUG);
+      home = live.config().site.home ?? (more.length === 0 ? sole : null);
       customDomains = mapDomains(pages);
     },
     /** Whether a release may be served, after reading the store. */

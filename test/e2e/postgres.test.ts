@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { startPostgres } from '../helpers/databases.ts';
 import { configOverPostgres } from '../helpers/nodes.ts';
 import type { PgliteServer } from '../helpers/pglite-server.ts';
@@ -100,4 +101,41 @@ it('keeps two nodes with data folders of their own current, outlives its server,
   const said = [a, b, again].map((node) => node.stderr() + node.stdout()).join('');
   expect(said).not.toContain('secret-canary');
   expect(said).toContain('The last published pages stay online');
+});
+
+it('serves a home page in each language without its server, and closes what a reload makes private then', async () => {
+  configure('c');
+  const file = join(cwdOf('c'), 'pharos.yaml');
+  const config = parse(readFileSync(file, 'utf8')) as { site: { locale: string }; pages: { slug: string }[] };
+  const { locale, ...others } = config.site;
+  const site = { ...others, home: 'acme', locales: [locale, 'de'] };
+  writeFileSync(file, stringify({ ...config, site }));
+  const first = await begin('c');
+  expect(await isReady(first)).toBe(200);
+  expect(await statusOf(first, '/de/history/')).toBe(200);
+  await first.stop();
+  await server.goAway();
+  const node = await begin('c');
+  const paths = ['/', '/de/', '/de/history/', '/de/badges/status.svg', '/acme/de/', '/nl/', '/partners/de/'];
+  expect(await Promise.all(paths.map((path) => statusOf(node, path)))).toEqual([200, 200, 200, 200, 200, 404, 404]);
+
+  const pages = config.pages.map((page) =>
+    page.slug === 'acme' ? { ...page, password: '${PARTNERS_PASSWORD}' } : page,
+  );
+  writeFileSync(file, stringify({ ...config, site, pages }));
+  process.kill(node.pid, 'SIGHUP');
+  const closed = await eventually(
+    () => statusOf(node, '/acme/'),
+    (status) => status === 404,
+  );
+  expect([closed, await statusOf(node, '/de/')]).toEqual([404, 404]);
+  const said = (): string => node.stderr() + node.stdout();
+  expect(said()).not.toContain('the old one stays active');
+  await server.comeBack();
+  const reloaded = await eventually(
+    async () => said(),
+    (text) => text.includes('configuration reloaded'),
+  );
+  expect(reloaded).toContain('configuration reloaded');
+  expect(await statusOf(node, '/acme/')).toBe(404);
 });

@@ -31,8 +31,9 @@ export async function build(options: Options<'out', 'offline' | 'sealed'>): Prom
   using progress = createProgress(isQuiet);
   await using pharos = await compose(config, { log, isPublishing: true, progress: runProgress(progress, now) });
   const destinations = createTargets(config, pharos, options);
-  const { targets: keeper } = pharos.publishing;
-  if (options.out !== undefined) await keeper.close();
+  // Instead of those of a server: two must never write to one place.
+  await pharos.publishing.targets.close();
+  pharos.base.publishing.targets = { withdraw: () => destinations.forEach((target) => void target.update()) };
   for (const target of destinations) void target.open();
   if (options.offline !== true) {
     progress.doing('making the checks that are due');
@@ -44,11 +45,8 @@ export async function build(options: Options<'out', 'offline' | 'sealed'>): Prom
     ...(options.offline === true ? { upstreams: [] } : {}),
   });
   await pharos.publishing.publisher?.settled();
-  // It removes pages that close at once. Two must never write to one place, and its ledgers are read again.
-  await keeper.close();
   const targets: TargetReport[] = [];
   for (const target of destinations) {
-    target.forget();
     progress.doing(`writing to ${target.place}`);
     targets.push(
       await target.update((done, total) =>

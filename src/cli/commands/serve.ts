@@ -108,12 +108,15 @@ export async function untilServed(pharos: Pharos, door: Door, serving: Serving):
 /** Supervisors usually allow half a minute. Nothing is lost if the process is killed. */
 const STOP_MAX_MS = 25_000;
 
+const RELOAD_AGAIN_MS = 5_000;
+
 /**
  * Reads the configuration again, and replaces the old one if it is valid. Errors are logged, each with its path, and
  * change nothing. Doesn't wait for a reload in progress, which may be waiting for a run, because this one may close a
  * page. After `stopping`, nothing is started any more.
  */
-async function reload(pharos: Pharos, { load, log, secrets, onReloaded }: Serving, stopping: AbortSignal) {
+async function reload(pharos: Pharos, serving: Serving, stopping: AbortSignal): Promise<void> {
+  const { load, log, secrets, onReloaded } = serving;
   const note = (outcome: string): void => pharos.base.audit.note({ actor: 'signal', action: 'reload', outcome });
   if (stopping.aborted) return;
   try {
@@ -132,6 +135,11 @@ async function reload(pharos: Pharos, { load, log, secrets, onReloaded }: Servin
     const issues = isStatusError(error) ? error.issues : [];
     for (const { path, message } of issues) log.error({ path }, message);
     if (issues.length === 0) log.error(messageOf(error));
+    if (isStatusError(error) && error.code === 'STORE_UNAVAILABLE') {
+      log.error('The configuration is not completely in force before the database can be used. Pharos tries again.');
+      await wait(RELOAD_AGAIN_MS, undefined, { ref: false });
+      return reload(pharos, serving, stopping);
+    }
     log.error('Configuration not reloaded; the old one stays active.');
     const reason = issues.length === 0 ? messageOf(error) : issues.map(({ path }) => path || '(document)').join(', ');
     note(`rejected: ${reason}`);

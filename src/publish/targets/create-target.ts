@@ -141,10 +141,6 @@ export function createTarget(options: TargetOptions) {
       }),
     /** Brings the target up to date. Never throws, because errors are in the report. One call at a time. */
     update: (onPage?: OnPage) => inTurn(() => update(onPage)),
-    /** Another target may have written there, so its ledger is read again. */
-    forget: () => {
-      memory = null;
-    },
     /** Restarts the current update, beginning with removals. */
     interrupt: () => {
       isInterrupted = true;

@@ -69,8 +69,11 @@ export function siteAnswer(deps: PageDeps, address: Address & { kind: 'site' }, 
 /** Responds with a file of a page, according to its gate. Public files are returned synchronously. */
 export function pageAnswer(deps: PageDeps, asked: Asked): Answer | Promise<Answer> {
   return orAgain(() => {
-    const { slug, path } = asked.address;
+    const { slug, path, orHome } = asked.address;
     const page = deps.access.pageOf(slug);
+    // The release being served may have a language that the home page gave up since, or isn't known to have yet.
+    if (page === null && orHome !== undefined && deps.reader.open(orHome.slug)?.manifest.locales?.includes(slug, 1))
+      return pageAnswer(deps, { ...asked, address: orHome });
     if (!canView(NOBODY, page)) return gatedFile(deps, asked, null);
     const coming = deps.ensure?.(slug, path);
     return coming ? gatedFile(deps, asked, coming) : pageFile(deps, asked, page);

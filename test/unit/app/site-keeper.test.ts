@@ -29,7 +29,7 @@ beforeEach(() => {
   folders = testFolders();
   [closed, defined, isDecided] = [[], [], true];
   const live = { config: () => CONFIG, siteUrl: () => 'https://s.test' };
-  const access = { setPages: async () => undefined, showPublic: () => undefined };
+  const access = { setPages: async () => undefined, showPublic: () => undefined, closePublic: () => false };
   keeper = createSiteKeeper({ folders, live, readSite: async () => siteState() }, access, true, (slugs) => {
     closed.push(...slugs);
   });
@@ -55,6 +55,16 @@ async function publish(over: Partial<ReleaseInput>): Promise<void> {
 }
 
 const look = () => keeper.refresh(toEpochMs(0));
+
+it('has a page at the root, before the store was read, if that is the only one on disk', async () => {
+  await publish({ slug: '_site' });
+  await publish({ slug: 'acme', page: FIRST });
+  keeper.showLastPublished();
+  expect(keeper.addresses().home).toBe('acme');
+  await publish({ slug: 'beta', access: 'password' });
+  keeper.showLastPublished();
+  expect(keeper.addresses().home).toBeNull();
+});
 
 describe('a page whose slug another page has', () => {
   it.each(['public', 'password'] as const)('loses its link at once where it was %s', async (access) => {

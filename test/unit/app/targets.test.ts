@@ -25,7 +25,6 @@ function slowTarget() {
     place: REPORT.place,
     open: async () => undefined,
     update: () => new Promise((done) => pending.push(done)),
-    forget: () => undefined,
     interrupt: () => {
       interruptions += 1;
     },
