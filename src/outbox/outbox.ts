@@ -89,19 +89,20 @@ export function claimDue(
 ): Promise<readonly Job[]> {
   return database.transaction(
     async (tx) => {
-      // What is due later than any wait was stored before the clock was set back.
+      // What is due later than any wait, or claimed for longer than anyone claims, was stored before the clock was set back.
+      const claims = [now, now + 2 * CLAIM_MS];
       await tx.run(`UPDATE outbox SET due_at = ? WHERE channel = ? AND state = 'queued' AND due_at > ?`, [
         ...[now, channel, now + WAIT_MAX_MS * (1 + JITTER)],
       ]);
       const recipients = await tx.all(
         `SELECT DISTINCT recipient FROM (
          SELECT recipient FROM outbox AS one
-         WHERE channel = ? AND state = 'queued' AND due_at <= ? AND claimed_until <= ? AND NOT EXISTS (
+         WHERE channel = ? AND state = 'queued' AND due_at <= ? AND (claimed_until <= ? OR claimed_until > ?) AND NOT EXISTS (
            SELECT 1 FROM outbox AS other
            WHERE other.channel = one.channel AND other.recipient = one.recipient AND other.state = 'queued'
-             AND (other.claimed_until > ? OR (other.batch IS NOT NULL AND other.due_at > ?)))
+             AND ((other.claimed_until > ? AND other.claimed_until <= ?) OR (other.batch IS NOT NULL AND other.due_at > ?)))
          ORDER BY due_at LIMIT ?) AS due`,
-        [channel, now, now, now, now, ROUND],
+        [channel, now, ...claims, ...claims, now, ROUND],
       );
       const rows = await readIn(
         tx,
@@ -311,12 +312,13 @@ function settlementFor(
 /** Remembers which channels can't be reached, and says so when that begins or its reason changes. */
 function createPauses({ now, onError }: SenderOptions) {
   const pauses = new Map<string, { readonly until: number; readonly failures: number; readonly reason: string }>();
+  const isOn = (until: number): boolean => until > now() && until <= now() + PAUSE_MAX_MS;
   return {
-    has: (id: string): boolean => (pauses.get(id)?.until ?? 0) > now(),
+    has: (id: string): boolean => isOn(pauses.get(id)?.until ?? 0),
     begin: (id: string, reason: string): void => {
       const before = pauses.get(id);
       // Messages that were sent together failed for one reason.
-      if (before !== undefined && before.until > now()) return;
+      if (before !== undefined && isOn(before.until)) return;
       const failures = (before?.failures ?? 0) + 1;
       const until = now() + Math.min(PAUSE_MS * 2 ** (failures - 1), PAUSE_MAX_MS);
       pauses.set(id, { until, failures, reason });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DAY_MS, HOUR_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
 import {
   claimDue,
   createSender,
@@ -161,6 +161,26 @@ describe('the sender', () => {
     clock.now = toEpochMs(T0 + 1.25 * HOUR_MS);
     await sender.run();
     expect(heard).toEqual(['x  b']);
+  });
+
+  it('waits for nobody who claimed messages, and for no channel, by a clock that was hours ahead', async () => {
+    await queue({ channel: 'x', item: 'a' }, { channel: 'x', item: 'b' });
+    clock.now = toEpochMs(T0 + 3 * HOUR_MS);
+    const gone = { id: 'x', itemsMax: 1 };
+    expect(await claimDue(database, gone, clock.now, toEpochMs(clock.now + MINUTE_MS))).toHaveLength(1);
+    clock.now = toEpochMs(T0 + SECOND_MS);
+    const sender = sending(lane('x'), lane('y'));
+    await sender.run();
+    expect(heard).toEqual(['x  a', 'x  b']);
+    await queue({ channel: 'y', item: 'c' });
+    clock.now = toEpochMs(T0 + 3 * HOUR_MS);
+    answer = () => ({ outcome: 'unreachable', reason: 'no route' });
+    await sender.run();
+    clock.now = toEpochMs(T0 + MINUTE_MS);
+    answer = () => ({ outcome: 'delivered' });
+    await sender.run();
+    expect(heard.slice(2)).toEqual(['y  c', 'y  c']);
+    expect(await states()).toEqual(['a sent', 'b sent', 'c sent']);
   });
 
   it('leaves a channel that can’t be reached alone for 15 s at most, says so once, and counts no attempt', async () => {
