@@ -145,6 +145,14 @@ describe('pharos incident', () => {
       ['monitors.0: ', ...incident, '--monitor', '12'],
       ['repeat: ', ...maintenance, '--starts', '2099-01-01T00:00:00Z', '--repeat', 'on Sundays'],
       ['timezone: ', ...maintenance, '--starts', '2099-01-01T00:00:00Z', '--timezone', 'Berlin'],
+      [
+        'repeat: never occurs after starts',
+        ...[...maintenance, '--starts', '2099-01-01T00:00:00Z', '--repeat', 'FREQ=DAILY;UNTIL=20260101T000000Z'],
+      ],
+      [
+        'to: must be after from',
+        ...['announcement', 'new', 'x', '--folder', 'posts', '--page', 'acme', '--until', '2026-01-01T00:00:00Z'],
+      ],
     ]) {
       const refused = await commandAgain(...args);
       expect([refused.status, refused.stdout], message).toEqual([2, '']);

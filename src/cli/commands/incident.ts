@@ -15,6 +15,8 @@ import { OPERATIONS } from '../../incidents/operations.ts';
 import { Refusal } from '../../incidents/requests.ts';
 import { authorPage } from '../../incidents/writing-page.ts';
 import { toIso } from '../../model/time.ts';
+import { faultText } from '../../schema/issue-words.ts';
+import { findFaults } from '../../sync/connectors/markdown/project.ts';
 import { readPost } from '../../sync/connectors/markdown/schema.ts';
 import { commandActor, type Options, openQuietly, print, requirePage, slugsOf, unknownName } from '../common.ts';
 import { askServer, findServer, type OperatedServer } from '../server-client.ts';
@@ -77,8 +79,9 @@ export function appendUpdate(folder: string, id: string, { status, body = '' }: 
 /** @throws UsageError if the upstream couldn't read the post: it would keep all posts of that type as they were */
 export function checkPost(name: string, text: string) {
   const read = readPost({ name, text }, 'UTC');
-  if ('post' in read) return read.post;
-  throw new UsageError(read.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`)).join('\n'));
+  const faults = 'post' in read ? findFaults(read, 'UTC') : read;
+  if ('post' in read && faults.length === 0) return read.post;
+  throw new UsageError(faults.map(({ field, message }) => faultText({ path: field, message })).join('\n'));
 }
 
 const WAIT_MS = 30_000;

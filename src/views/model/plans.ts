@@ -69,7 +69,8 @@ function toPlan(
     index === -1 ? windows.at(-2) : windows[index - 1],
   ];
   const announcedAt = announcement(one, windows, asOf);
-  const updates = listUpdates(one, { window, since: later(announcedAt, before?.to ?? announcedAt), settings, asOf });
+  const since = later(announcedAt, before?.to ?? announcedAt);
+  const updates = listUpdates(one, { window, since }, { settings, asOf });
   const editedAt = later(announcedAt, notAfter(one.changedAt ?? announcedAt, asOf) ?? announcedAt);
   const edges = windows.flatMap(({ from, to }) => [from, to]);
   return {
@@ -114,12 +115,8 @@ function notAfter(at: EpochMs, asOf: EpochMs): EpochMs | null {
  */
 function listUpdates(
   one: SeenMaintenance,
-  {
-    window,
-    since,
-    settings,
-    asOf,
-  }: Omit<PlanInputs, 'definition'> & { readonly window: Interval; readonly since: EpochMs },
+  { window, since }: { readonly window: Interval; readonly since: EpochMs },
+  { settings, asOf }: Omit<PlanInputs, 'definition'>,
 ): PageUpdate<MaintenanceStatus>[] {
   const words = findWords(settings.locale);
   const opening = {

@@ -84,7 +84,7 @@ export function projectRead(named: readonly NamedPost[], origin: Origin): Projec
   const stale = new Set<SnapshotPart>();
   const posts: ReadPost[] = [];
   for (const { name, read } of named) {
-    const faults = 'post' in read ? checkPost(read, origin.zone) : read;
+    const faults = 'post' in read ? findFaults(read, origin.zone) : read;
     for (const { field, message, type } of faults) {
       problems.push(note(field === '' ? name : `${name}: ${field}`, message));
       const part = lookUp(PART_OF_TYPE, type);
@@ -125,7 +125,7 @@ function wholeList(
 }
 
 /** Checks fields that depend on each other and need the time zone. */
-function checkPost({ post, updates }: ReadPost, zone: string): PostFault[] {
+export function findFaults({ post, updates }: ReadPost, zone: string): PostFault[] {
   const { type } = post;
   if (post.type === 'maintenance') {
     const { from, to } = firstWindow(post, zone);
