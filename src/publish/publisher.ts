@@ -27,7 +27,7 @@ import { currentNumber, namesIn, publishedSlugs, SITE_SLUG } from './releases/fo
 import { createReleasePages, withoutVariants } from './releases/manifest.ts';
 import { closeGated } from './releases/modes.ts';
 import type { PageSummary } from './releases/release-data.ts';
-import { type Fence, heldRelease, withdraw } from './releases/switch.ts';
+import { type Fence, heldRelease, letGo, withdraw } from './releases/switch.ts';
 import { createSitePublisher, type ListSiteFiles, type SitePublisher } from './site-release.ts';
 
 export type { WorkerPool } from './page-release.ts';
@@ -364,10 +364,12 @@ async function publishOne(
 ): Promise<PageReport> {
   const { memory, background } = parts;
   const started = performance.now();
-  const { slug } = task.page.definition;
+  const { slug, access } = task.page.definition;
+  const { folders, disk } = parts.options;
   try {
-    const held = heldRelease(parts.options.folders, slug);
-    if (held !== null) {
+    const held = heldRelease(folders, slug);
+    if (held !== null && parts.pages.manifests.get(slug, held)?.access !== access) letGo({ disk, folders }, slug);
+    else if (held !== null) {
       memory.pending.add(slug);
       return pageReport(slug, 'held', { release: held });
     }

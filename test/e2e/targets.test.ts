@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { currentNumber, releaseFolders } from '../../src/publish/releases/folders.ts';
 import { runHere } from '../helpers/in-process.ts';
 import { metricsText } from '../helpers/metrics.ts';
 import { eventually, type RunningPharos, temporaryFolder, untilFresh } from '../helpers/pharos.ts';
@@ -130,6 +131,26 @@ describe('output', () => {
     expect(built.status, built.stderr).toBe(0);
     for (const [path, language] of Object.entries({ 'index.html': 'de', 'en/index.html': 'en' }))
       expect(readFileSync(join(folder.path, 'sealed/partners', path), 'utf8')).toContain(`<html lang="${language}"`);
+  });
+
+  it('loses a sealed page on hold when its password no longer opens it, and never gets that release again', async () => {
+    const { pages } = config as { readonly pages: readonly { readonly slug: string }[] };
+    const output = { folder: './held', sealed: true };
+    const sealed = join(folder.path, 'held/partners/index.html');
+    writeConfig(output);
+    await run('build');
+    const release = String(currentNumber(releaseFolders(join(folder.path, 'data')), 'partners'));
+    expect((await run('rollback', 'partners', release, '--hold')).status).toBe(0);
+    await run('build');
+    expect(existsSync(sealed)).toBe(true);
+    const byEmail = { auth_email_domains: ['corp.example'] };
+    writeConfig(output, { pages: pages.map((page) => (page.slug === 'partners' ? { ...page, ...byEmail } : page)) });
+    expect((await run('build')).status).toBe(0);
+    expect(existsSync(sealed)).toBe(false);
+    const back = await run('rollback', 'partners', release);
+    expect([back.status, back.stderr]).toEqual([1, expect.stringContaining('different access rules')]);
+    writeConfig({ folder: './www', s3: bucket({}) });
+    await run('build');
   });
 
   it('loses pages that closed with the next pharos build, without warnings, and not with pharos build --out', async () => {

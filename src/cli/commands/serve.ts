@@ -107,7 +107,6 @@ export async function untilServed(pharos: Pharos, door: Door, serving: Serving):
 
 /** Supervisors usually allow half a minute. Nothing is lost if the process is killed. */
 const STOP_MAX_MS = 25_000;
-
 const RELOAD_AGAIN_MS = 5_000;
 
 /**

@@ -39,7 +39,8 @@ export async function rollbackTo(
     if (served === null) throw notFound(slug, 'it has not been published');
     const numbers = releaseNumbers(folders, slug);
     const current = readManifest(folders, slug, served.number);
-    const isOfPage = (found: Manifest): boolean => current === null || releasePage(found) === releasePage(current);
+    const isLike = (found: Manifest): boolean =>
+      current === null || (releasePage(found) === releasePage(current) && found.access === current.access);
     // A release without its figures and images has the same news, so it isn't an earlier state.
     const completed = current?.completes ?? null;
     const wanted =
@@ -50,7 +51,7 @@ export async function rollbackTo(
       .map((number) => readManifest(folders, slug, number))
       .filter((found) => found !== null)
       // A private page never shows a release that was made as public, and the other way round.
-      .find((one) => (one.access === 'public') === served.isPublic && isOfPage(one) && isWhole(folders, one));
+      .find((one) => (one.access === 'public') === served.isPublic && isLike(one) && isWhole(folders, one));
     if (manifest === undefined)
       throw notFound(
         slug,

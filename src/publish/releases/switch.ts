@@ -181,8 +181,8 @@ export function letGo({ disk, folders }: Place, slug: string): boolean {
 }
 
 /**
- * Returns the release that a page is held on; null: none. A hold ends when the page becomes private or public or is removed,
- * because the release was made for other visitors.
+ * Returns the release that a page is held on; null: none. A hold ends when the page is removed or gets another kind of access
+ * rule, because the release was made for other visitors.
  */
 export function heldRelease(folders: ReleaseFolders, slug: string): number | null {
   try {

@@ -80,6 +80,21 @@ describe('a switch', () => {
     expect(existsSync(releaseFolder(folders, 'acme', 2))).toBe(false);
   });
 
+  it.each([
+    ['its access rules changed while it was being rendered', 'The next run tries again.'],
+    ['no space left on device', 'Check disk space and permissions of the data folder.'],
+  ])('that fails because %s says: %s', async (reason, remedy) => {
+    const fail = async (): Promise<boolean> => {
+      if (reason.startsWith('its')) return false;
+      throw Object.assign(new Error(reason), { code: 'ENOSPC' });
+    };
+    const deps = { folders, disk: DISK, mayServe: fail } as unknown as PagePublisherDeps;
+    const planned = { page: { definition: { slug: 'acme' } } } as never;
+    const workers = { prepare: async () => ({ manifest: written(1) }) } as never;
+    const publishing = createPagePublisher(deps).publish(planned, (use) => use(null as never), workers);
+    await expect(publishing).rejects.toThrow(`${reason}. The previous release stays online. ${remedy}`);
+  });
+
   it('of a private page makes no public link, whatever it was before', async () => {
     await switchWhile(written(1), [true, true]);
     await switchWhile(written(2, 'password'), [true]);
