@@ -70,8 +70,7 @@ export function createSiteKeeper(
   async function refresh(at: EpochMs): Promise<SiteState> {
     const state = await readSite(at).catch((error: unknown) => {
       // What another configuration makes private doesn't wait for the store.
-      const closed = live.config().pages.filter((page) => !isOpenAsConfigured(page));
-      if (access.closePublic(closed.map(({ slug }) => slug))) known = null;
+      if (access.closePublic(live.config().pages.filter((page) => !isOpenAsConfigured(page)))) known = null;
       throw error;
     });
     last = state;

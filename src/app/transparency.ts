@@ -171,8 +171,7 @@ async function watch(
   const at = toIso(now());
   const verdict = await verifyPage({
     read: site.reader(url),
-    isAtRoot: new URL(url).pathname === '/',
-    seen,
+    ...{ url, seen },
     siteKeys: await site.keys(url).catch(() => null),
     now: now(),
   }).catch((error: unknown) => ({ faults: [messageOf(error)], checkpoint: null, head: null }));

@@ -358,10 +358,9 @@ export function createPagePublisher(deps: PagePublisherDeps) {
         return { ...prepared, slug, previous };
       } catch (error) {
         if (isStatusError(error)) throw error;
-        const isOfDisk = Object.hasOwn(error as Error, 'code');
         throw new StatusError({
           code: 'PUBLISH_FAILED',
-          message: `The page ${slug} could not be published: ${messageOf(error)}. The previous release stays online. ${isOfDisk ? 'Check disk space and permissions of the data folder.' : 'The next run tries again.'}`,
+          message: `The page ${slug} could not be published: ${messageOf(error)}. The previous release stays online. ${Object.hasOwn(error as Error, 'code') ? 'Check disk space and permissions of the data folder.' : 'The next run tries again.'}`,
           cause: error,
           context: { slug },
         });

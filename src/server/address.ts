@@ -87,7 +87,9 @@ export function resolveAddress(host: string | undefined, target: string, site: S
   if (customSlug === undefined && !isSiteHost) return { kind: 'refused', status: 421 };
   const path = plainPath(target);
   if (path === null) return { kind: 'refused', status: 400 };
-  if (path.startsWith('/-/')) return { kind: 'own', path: path.slice('/-/'.length), isSite: customSlug === undefined };
+  // Identity providers know it below the path of the site, which not every proxy strips.
+  const own = isSiteHost && path.startsWith(`${site.basePath}-/oidc/`) ? path.slice(site.basePath.length - 1) : path;
+  if (own.startsWith('/-/')) return { kind: 'own', path: own.slice('/-/'.length), isSite: customSlug === undefined };
   for (const file of [SECURITY_TXT, LOG_KEYS, WITNESS_PATH])
     if (path === `/${file}`) return { kind: 'site', path: file };
   if (customSlug !== undefined) return pageAddress(customSlug, path.slice(1), '/');
@@ -104,7 +106,7 @@ function siteAddress(path: string, site: SiteAddresses): Address {
     return pageAddress(site.home, local, site.basePath);
   if (slash === -1) {
     if (local === '' || local.includes('.')) return { kind: 'site', path: local === '' ? 'index.html' : local };
-    return { kind: 'redirect', location: `${site.basePath}${local}/` };
+    return { kind: 'redirect', location: `${path}/` === site.basePath ? site.basePath : `${site.basePath}${local}/` };
   }
   const address = pageAddress(slug, local.slice(slash + 1), `${site.basePath}${slug}/`);
   if (site.home === null || site.home === slug) return address;

@@ -39,8 +39,8 @@ export type Verdict = Awaited<ReturnType<typeof verifyOnce>>;
 
 interface VerifyOptions {
   readonly read: ReadFile;
-  /** Whether the page is read at the root of its host, where files of the site may replace its own. */
-  readonly isAtRoot: boolean;
+  /** The address at which the page is read. */
+  readonly url: string;
   /** The head that was seen before; null: none. */
   readonly seen: SeenHead | null;
   /** Keys that the site as a whole publishes; null: it publishes none at its root. */
@@ -51,7 +51,7 @@ interface VerifyOptions {
 /** A page that changes while it is read is read again. */
 const TRIES = 4;
 const FILES_AT_ONCE = 8;
-/** At the root of a site these are about all of its pages. */
+/** At the root of a host, or of a site below the address of its home page, these are about all pages. */
 const SITE_FILES = new Set(['404.html', 'llms.txt', 'robots.txt', 'sitemap.xml']);
 /** A page is published every quarter of an hour, whatever happens. */
 const STALE_MS = HOUR_MS;
@@ -211,7 +211,9 @@ function isSignature(text: string, verifier: string, signature: string): boolean
 }
 
 /** Compares the served files with the signed list. */
-async function checkFiles({ read, isAtRoot }: VerifyOptions, { release }: Checkpoint) {
+async function checkFiles({ read, url }: VerifyOptions, { release, origin }: Checkpoint) {
+  const { host, pathname } = new URL(url);
+  const isAtRoot = pathname === '/' || origin.startsWith(host + pathname);
   const sums = await readText(read, FILES_PATH);
   if (sums === null) return { faults: [`${FILES_PATH} is missing, so files can’t be compared.`], count: 0 };
   if (hash('sha256', sums) !== release) return { faults: [`${FILES_PATH} isn’t the list that was signed.`], count: 0 };

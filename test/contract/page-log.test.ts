@@ -22,7 +22,7 @@ const at = (site: SmallSite): ReadFile => {
 };
 
 const check = (site: SmallSite, seen: SeenHead | null = null, read = at(site)): Promise<Verdict> =>
-  verifyPage({ read, seen, siteKeys: null, isAtRoot: false, now: site.clock.now });
+  verifyPage({ read, seen, siteKeys: null, url: 'https://status.example/acme/', now: site.clock.now });
 
 const settle = async ({ run, publisher }: RunningPublisher): Promise<void> => {
   await run();
@@ -69,6 +69,19 @@ describe('the signed log of a page', () => {
     expect(later.filesChecked).toBeGreaterThan(20);
     expect(later.daysChecked).toBeGreaterThan(0);
     expect(kinds(site)).toContain('days');
+  });
+
+  it('lists files that are about the whole site where it is read at its root, also at one below a path', async () => {
+    const site = createSmallSite({ pages: ['acme'] });
+    Object.assign(site.inputs.site, { url: 'https://status.example/status' });
+    await site.pass();
+    await settle(site.publisher());
+    const own = at(site);
+    const read: ReadFile = async (path) => (path === '404.html' ? Buffer.from('of the site') : own(path));
+    const faultsAt = async (url: string) =>
+      (await verifyPage({ read, seen: null, siteKeys: null, url, now: site.clock.now })).faults;
+    expect(await faultsAt('https://status.example/status/')).toEqual([]);
+    expect(await faultsAt('https://status.example/status/acme/')).toEqual(['404.html isn’t what was signed.']);
   });
 
   it('grows with news, not with heartbeats', async () => {

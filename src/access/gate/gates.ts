@@ -120,8 +120,8 @@ export function createGates(database: Database, random: RandomBytes, onError: (e
       for (const page of slugs.map(publicPage)) pages.set(page.slug, { page, gated: newGate(page, random) });
     },
     /** Closes public pages to everybody until `setPages` is called. @returns whether one of the pages was public */
-    closePublic: (slugs: readonly string[]) =>
-      slugs.filter((slug) => pages.get(slug)?.page.access === 'public' && pages.delete(slug)).length > 0,
+    closePublic: (closed: readonly { readonly slug: string }[]) =>
+      closed.filter(({ slug }) => pages.get(slug)?.page.access === 'public' && pages.delete(slug)).length > 0,
     find: (slug: string): KnownPage | null => pages.get(slug) ?? null,
     /** The key under which data of a slug's page is stored; a key without data if the page is unknown. */
     keyOf: (slug: string): PageKey => pages.get(slug)?.page.key ?? noPageKey(slug),

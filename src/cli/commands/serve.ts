@@ -136,8 +136,7 @@ async function reload(pharos: Pharos, serving: Serving, stopping: AbortSignal): 
     if (issues.length === 0) log.error(messageOf(error));
     if (isStatusError(error) && error.code === 'STORE_UNAVAILABLE') {
       log.error('The configuration is not completely in force before the database can be used. Pharos tries again.');
-      await wait(RELOAD_AGAIN_MS, undefined, { ref: false });
-      return reload(pharos, serving, stopping);
+      return wait(RELOAD_AGAIN_MS, undefined, { ref: false }).then(() => reload(pharos, serving, stopping));
     }
     log.error('Configuration not reloaded; the old one stays active.');
     const reason = issues.length === 0 ? messageOf(error) : issues.map(({ path }) => path || '(document)').join(', ');

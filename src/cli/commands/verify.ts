@@ -25,7 +25,7 @@ export async function verify(address: string, options: Options<'since'>): Promis
   try {
     const verdict = await verifyPage({
       read: site.reader(page),
-      isAtRoot: new URL(page).pathname === '/',
+      url: page,
       seen: seen[page] ?? null,
       siteKeys: await site.keys(page),
       now: now(),

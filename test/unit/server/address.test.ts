@@ -156,6 +156,17 @@ describe('an address', () => {
     }
   });
 
+  it('knows the root of a site below a path without its slash, and where identity providers send people back', () => {
+    const below = { ...SITE, basePath: '/status/' };
+    const redirect = { kind: 'redirect', location: '/status/' };
+    expect(at('/status', 'status.example.com', below)).toEqual(redirect);
+    expect(at('/status', 'status.example.com', { ...below, home: null })).toEqual(redirect);
+    const callback = { kind: 'own', path: 'oidc/callback', isSite: true };
+    for (const path of ['/status/-/oidc/callback', '/-/oidc/callback'])
+      expect(at(path, 'status.example.com', below)).toEqual(callback);
+    expect(at('/status/-/ops', 'status.example.com', below)).toMatchObject({ kind: 'page' });
+  });
+
   it('keeps the path of a site below a path, also behind a proxy that strips it', () => {
     const below = { ...SITE, basePath: '/status/' };
     expect(at('/status/acme/', 'status.example.com', below)).toEqual({
