@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { DISK, type Disk } from '../../src/publish/releases/disk.ts';
-import { currentNumber, releaseFolders, releaseNumbers } from '../../src/publish/releases/folders.ts';
+import { currentNumber, releaseFolder, releaseFolders, releaseNumbers } from '../../src/publish/releases/folders.ts';
 import { currentManifest } from '../../src/publish/releases/manifest.ts';
 import { rollbackTo } from '../../src/publish/releases/rollback.ts';
 import { switchTo } from '../../src/publish/releases/switch.ts';
@@ -135,6 +135,24 @@ describe('releases in a bucket', () => {
       await uploader.update();
     }
     expect((await place.keys()).length).toBeLessThan(before + first.objects / 2);
+  });
+
+  it('are whole although manifests are replaced by others of the same releases meanwhile', async () => {
+    const place = await startPlace();
+    const { site } = await publishedSite();
+    const store = place.open();
+    let files = ['_site', 'acme', 'beta'].map((slug) =>
+      join(releaseFolder(site.folders, slug, currentNumber(site.folders, slug) ?? 0), 'manifest.json'),
+    );
+    const put: typeof store.put = (...args) => {
+      for (const file of files) writeFileSync(file, ` ${readFileSync(file, 'utf8')}`);
+      files = [];
+      return store.put(...args);
+    };
+    await uploaderOf(site, place, { store: { ...store, put } }).update();
+    const node = webNode(place);
+    await node.takeAll();
+    expect(node.errors).toEqual([]);
   });
 
   it('are left alone by a node that is not the one, and never set back by one that is behind', async () => {
@@ -377,6 +395,9 @@ describe('a node that takes releases out of a bucket', () => {
     const taker = node.begin();
     await taker.refresh();
     place.slow(50);
+    // The address that browsers ask for by themselves, and what they get there.
+    await taker.ensure('acme', 'favicon.ico');
+    expect(node.read('acme', 'favicon.svg')).toBe(site.served('acme', 'favicon.svg'));
     const manifest = currentManifest(site.folders, 'acme');
     for (const path of Object.keys(manifest?.files ?? {}).slice(0, 6)) {
       await taker.ensure('acme', path);

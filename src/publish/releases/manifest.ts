@@ -189,7 +189,7 @@ export type IdentifiedManifest = NonNullable<ReturnType<typeof identifyManifest>
 export function identifyManifest(folders: ReleaseFolders, slug: string, number: number) {
   try {
     const bytes = readFileSync(join(releaseFolder(folders, slug, number), MANIFEST_FILE));
-    return { manifest: parse(bytes), digest: hash('sha256', bytes, 'hex') };
+    return { manifest: parse(bytes), bytes, digest: hash('sha256', bytes, 'hex') };
   } catch {
     return null;
   }

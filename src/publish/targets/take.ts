@@ -218,7 +218,7 @@ function recallTaken(folders: ReleaseFolders): Map<string, Local> {
 function pathsFor({ files }: Manifest, path: string): readonly string[] {
   // Single components and incidents come from the lists.
   if (path.startsWith(V2)) return Object.keys(files).filter((one) => one.startsWith(V2));
-  return [path, `${path}index.html`].filter((one) => Object.hasOwn(files, one));
+  return [path.replace(/^favicon.ico$/, 'favicon.svg'), `${path}index.html`].filter((one) => Object.hasOwn(files, one));
 }
 
 const V2 = 'api/v2/';

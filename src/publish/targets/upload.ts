@@ -125,15 +125,13 @@ async function update(deps: UploadDeps, known: Memory, withTimes: boolean) {
   );
   if (leaving.length > 0) await removePages(deps.store, known, leaving);
   const site = await uploadSite(deps, known);
-  const coming = [...slugs].flatMap((slug) => wantedRelease(deps, known, slug) ?? []);
+  const coming = [...slugs].filter((slug) => wantedRelease(deps, known, slug) !== null);
   const tally = { releases: 0, objects: 0, bytes: 0 };
   for (let start = 0; start < coming.length; start += RELEASES_PER_INDEX) {
-    const some = coming.slice(start, start + RELEASES_PER_INDEX);
-    for (const found of some) {
-      const [objects, bytes] = await uploadObjects(deps, known, found);
-      tally.objects += objects;
-      tally.bytes += bytes;
-    }
+    const some = coming
+      .slice(start, start + RELEASES_PER_INDEX)
+      .flatMap((slug) => wantedRelease(deps, known, slug) ?? []);
+    for (const found of some) await uploadObjects(deps, known, { ...found, tally });
     tally.releases += await nameReleases(deps, known, some, site);
   }
   const times = withTimes ? await deps.times() : known.index.times;
@@ -173,29 +171,29 @@ async function uploadSite({ site, store }: UploadDeps, known: Memory): Promise<s
   return digest;
 }
 
-/** Uploads the objects of a release that aren't there. @returns how many, and their bytes */
+/** Uploads the objects of a release that aren't there, and counts them. */
 async function uploadObjects(
   { store, folders }: UploadDeps,
   known: Memory,
-  { manifest, digest }: IdentifiedManifest,
-): Promise<readonly [objects: number, bytes: number]> {
+  { manifest, bytes, digest, tally }: IdentifiedManifest & { readonly tally: { objects: number; bytes: number } },
+): Promise<void> {
   const there = known.needed.get(manifest.slug) ?? [];
   const placeOf = filePlaces(folders, manifest);
   const folder = releaseFolder(folders, manifest.slug, manifest.number);
-  const files = new Map<string, string>([
-    [objectKey(digest), join(folder, 'manifest.json')],
+  // Not its file, which is replaced when variants are there.
+  const files = new Map<string, string | Buffer>([
+    [objectKey(digest), bytes],
     [objectKey(manifest.dataSha256), join(folder, 'data.json')],
   ]);
   for (const [path, record] of Object.entries(manifest.files))
     files.set(fileKey(record), placeOf(path) + (isStoredCompressed(record) ? '.br' : ''));
   const missing = [...files].filter(([key]) => !there.some((keys) => keys.has(key)));
-  let bytes = 0;
   await forEachLimited(missing, CONCURRENCY, async ([key, file]) => {
-    const body = readFileSync(file);
+    const body = typeof file === 'string' ? readFileSync(file) : file;
     await store.put(key, body);
-    bytes += body.length;
+    tally.bytes += body.length;
   });
-  return [missing.length, bytes];
+  tally.objects += missing.length;
 }
 
 /** Names uploaded releases in the index, and removes what only older ones needed. @returns how many */
