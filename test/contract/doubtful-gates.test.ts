@@ -9,7 +9,6 @@ import { MINUTE_MS } from '../../src/model/time.ts';
 import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
 import type { SiteStateInputs } from '../../src/publish/definitions/site-state.ts';
 import { createStore, type Store } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Question } from '../../src/sync/connector.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
 import type { Http } from '../../src/sync/http/http.ts';
@@ -17,6 +16,7 @@ import { runPass } from '../../src/sync/pass/pass.ts';
 import { bindUpstream } from '../../src/sync/upstream.ts';
 import { doubtGivers, type Giver, malformed } from '../helpers/doubtful-gates.ts';
 import type { Respond } from '../helpers/drive.ts';
+import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 import { ToyClock } from '../helpers/toy-upstream.ts';
 
 /** The page that is tried. */
@@ -27,7 +27,7 @@ let store: Store;
 let clock: ToyClock;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'pharos-doubt-'));
-  store = createStore(openSqlite(join(folder, 'pharos.db'), 0).database);
+  store = createStore(openEmptySqlite(join(folder, 'pharos.db'), 0).database);
   clock = new ToyClock();
 });
 afterEach(async () => {

@@ -8,13 +8,13 @@ import { z } from 'zod';
 import { NOTHING_LEARNED, toMonitorId } from '../../src/model/observation.ts';
 import { HOUR_MS, MINUTE_MS } from '../../src/model/time.ts';
 import { createStore, type Store } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { attempt, type Priority } from '../../src/sync/connector.ts';
 import { connectorOf } from '../../src/sync/connectors/index.ts';
 import { detailsDue } from '../../src/sync/connectors/items.ts';
 import { createDetail } from '../../src/sync/connectors/measurements.ts';
 import { runPass, type UpstreamReport } from '../../src/sync/pass/pass.ts';
 import { bindUpstream, type Upstream } from '../../src/sync/upstream.ts';
+import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 import { type Say, ToyClock, ToyStatus, toyHttp, toyQuestion, toyUpstream } from '../helpers/toy-upstream.ts';
 import { integerBelow, pickOne, randomOf, TEST_SCALE } from '../unit/model/random-history.ts';
 
@@ -22,7 +22,7 @@ let folder: string;
 let store: Store;
 let clock: ToyClock;
 
-const open = (): Store => createStore(openSqlite(join(folder, 'pharos.db'), 0).database);
+const open = (): Store => createStore(openEmptySqlite(join(folder, 'pharos.db'), 0).database);
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'pharos-failing-'));

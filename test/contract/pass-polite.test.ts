@@ -11,12 +11,12 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.t
 import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
 import { createStore, type Store } from '../../src/store/create-store.ts';
 import { createLeases } from '../../src/store/nodes/leases.ts';
-import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { ask, attempt, type Priority, type PullContext, type Question } from '../../src/sync/connector.ts';
 import { uptimeService } from '../../src/sync/connectors/uptime-service/connector.ts';
 import { type PassDeps, type PassOptions, runPass, type UpstreamReport } from '../../src/sync/pass/pass.ts';
 import { createQuota, intervalMinMs, quotaWindows } from '../../src/sync/pass/quota.ts';
 import { bindUpstream, type Upstream } from '../../src/sync/upstream.ts';
+import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 import {
   noAnswer,
   type Say,
@@ -37,7 +37,7 @@ let store: Store;
 let clock: ToyClock;
 let sent: SentRequest[];
 
-const open = (): Store => createStore(openSqlite(join(folder, 'pharos.db'), 0).database);
+const open = (): Store => createStore(openEmptySqlite(join(folder, 'pharos.db'), 0).database);
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'pharos-polite-'));

@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toMonitorId } from '../../src/model/observation.ts';
 import { MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore, type Store } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { type PassDeps, runPass, type UpstreamReport } from '../../src/sync/pass/pass.ts';
 import { silenceAllowedMs } from '../../src/sync/pass/snapshot.ts';
 import type { Upstream } from '../../src/sync/upstream.ts';
+import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 import {
   noAnswer,
   type Say,
@@ -27,7 +27,7 @@ let clock: ToyClock;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'pharos-pass-'));
-  store = createStore(openSqlite(join(folder, 'pharos.db'), 0).database);
+  store = createStore(openEmptySqlite(join(folder, 'pharos.db'), 0).database);
   clock = new ToyClock();
 });
 
@@ -330,7 +330,7 @@ describe('a pass', () => {
   });
 
   it('over a store that is gone fails by the name of the store', async () => {
-    const gone = createStore(openSqlite(join(folder, 'other.db'), 0).database);
+    const gone = createStore(openEmptySqlite(join(folder, 'other.db'), 0).database);
     await gone.close();
     const { upstreams } = await runPass([edge], { ...depsOf(sound(toyMonitors(1))), store: gone });
     expect(upstreams[0]).toMatchObject({ kind: 'failed', code: 'STORE_UNAVAILABLE', requestsUsed: 0 });

@@ -8,6 +8,7 @@ import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import type { Database } from '../../src/store/database.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { ARRIVAL_MS, createQuota, lowPriorityWindows, quotaWindows } from '../../src/sync/pass/quota.ts';
+import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 
 const SCHEDULES = Math.round(200 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));
 const LIMITS = { perMinute: 4, perHour: 9 };
@@ -26,7 +27,7 @@ afterEach(async () => {
 });
 
 function open(): Database {
-  const { database } = openSqlite(join(folder, 'pharos.db'), 0);
+  const { database } = openEmptySqlite(join(folder, 'pharos.db'), 0);
   opened.push(database);
   return database;
 }
