@@ -15,6 +15,7 @@ import type { AccessOptions } from '../../src/access/parts.ts';
 import type { Mail } from '../../src/mail/mail.ts';
 import { type PageKey, toPageKey } from '../../src/model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
+import { createDispatcher, createFetch } from '../../src/network/dispatcher.ts';
 import { addSubscriber, createAddressSeal, newSubscriberId } from '../../src/notify/subscribers.ts';
 import type { Database } from '../../src/store/database.ts';
 import { loginMail } from '../../src/views/login/login.ts';
@@ -67,6 +68,11 @@ export interface SiteFolder {
   readonly remove: () => void;
 }
 
+/** As a running Pharos has it: undici's own, whose responses aren't those of Node's. */
+export const PROVIDER_FETCH = createFetch(
+  createDispatcher({ connectMs: 5_000, headersMs: 5_000, idleMs: 5_000, connectionsMax: 8, isEachAlone: true }),
+);
+
 interface TestOidcOptions {
   readonly visitors?: OidcClient | undefined;
   readonly operators?: OidcClient | undefined;
@@ -78,7 +84,7 @@ export function testOidc(
   database: Database,
   { visitors, operators, onError = () => undefined }: TestOidcOptions = {},
 ): Oidc {
-  const shared = { key: KEY, random: systemRandom, fetch: globalThis.fetch as never };
+  const shared = { key: KEY, random: systemRandom, fetch: PROVIDER_FETCH as never };
   return createOidc({
     ...shared,
     clients: { visitors: () => visitors ?? null, operators: () => operators ?? null },

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createIdentities } from '../../src/access/oidc/identities.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { newSigningKey, startProvider, type TestProvider } from '../helpers/identity-provider.ts';
-import { page, type Site, type SiteFolder, siteFolder } from './access-fixture.ts';
+import { PROVIDER_FETCH, page, type Site, type SiteFolder, siteFolder } from './access-fixture.ts';
 import { AWAY, CALLBACK, clientOf, FAILED, OidcBrowser, oidcPage, shown } from './access-oidc-fixture.ts';
 
 const HOUR = 3_600_000;
@@ -447,7 +447,7 @@ describe('a logout token', () => {
   const identities = () =>
     createIdentities({
       ...{ database: site.database, random: (count: number) => crypto.getRandomValues(new Uint8Array(count)) },
-      ...{ key: { reveal: () => 'a key of hashes of addresses, of tests' }, fetch: globalThis.fetch as never },
+      ...{ key: { reveal: () => 'a key of hashes of addresses, of tests' }, fetch: PROVIDER_FETCH as never },
       onError: () => undefined,
     });
 

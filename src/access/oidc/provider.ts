@@ -235,12 +235,11 @@ const AWAY = [
 
 function isAway(error: unknown): boolean {
   if (error instanceof TypeError) return true;
-  if (error instanceof Response) return error.status >= 500 || error.status === 429;
-  if (!(error instanceof Error)) return false;
-  const { code, status, error: word } = error as { code?: unknown; status?: unknown; error?: unknown };
-  if (AWAY.includes(String(code)) || AWAY.includes(String(word)) || isClientRefused(error)) return true;
+  // An error, or a response, which is of undici's own class.
+  const { status, code, error: word, cause } = (error ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof status === 'number' && (status >= 500 || status === 429)) return true;
-  return isAway(error.cause);
+  if (!(error instanceof Error)) return false;
+  return AWAY.includes(String(code)) || AWAY.includes(String(word)) || isClientRefused(error) || isAway(cause);
 }
 
 /** Whether the provider rejects Pharos' own id and secret. With `Bearer`, it rejects a person's token instead. */
