@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { toPageKey } from '../../src/model/slugs.ts';
 import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createPublishControl } from '../../src/publish/publish-control.ts';
+import { currentManifest } from '../../src/publish/releases/manifest.ts';
 import { rollbackTo } from '../../src/publish/releases/rollback.ts';
 import { copySqlite } from '../../src/store/sqlite/sqlite.ts';
 import { formatKey, type SigningKey } from '../../src/transparency/note.ts';
@@ -210,6 +211,20 @@ describe('the signed log of a page', () => {
     const next = site.publisher();
     await live(site, next, 1);
     expect((await check(site, rolled.head)).faults).toEqual([]);
+  });
+
+  it('is of the page as it is: a rollback leaves its domain to whoever has it by now', async () => {
+    const { site, running } = await begin();
+    site.upstream('acme').page = { customDomain: 'status.acme.example' };
+    await live(site, running, 1);
+    site.upstream('acme').page = {};
+    await live(site, running, 1);
+    await running.publisher.close();
+    const { database } = site.store;
+    const deps = { database, folders: site.folders, now: () => site.clock.now, sleep: async () => undefined };
+    await rollbackTo({ ...deps, log: testPageLog(database) }, { slug: 'acme', release: null });
+    expect(site.served('acme', 'index.html')).toContain('status.acme.example');
+    expect(currentManifest(site.folders, 'acme')?.customDomain).toBeNull();
   });
 
   it('goes on after a backup was restored, from what the last release shows', async () => {

@@ -42,7 +42,9 @@ export function createLoginDocuments(
     try {
       const document = await render(prompt);
       const needed = prompt.step === 'signed-out' ? PLACES.next : PLACES.base;
-      if (!document.html.includes(needed)) throw new Error('the sign-in document has no form');
+      // Once no page has a gate any more, whoever comes back from a provider has nowhere to sign in.
+      const hasWay = prompt.step !== 'sign-in' || prompt.hasPassword || prompt.hasEmail || prompt.hasOidc;
+      if (hasWay && !document.html.includes(needed)) throw new Error('the sign-in document has no form');
       return document;
     } catch (error) {
       drawn.delete(key);

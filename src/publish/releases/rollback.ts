@@ -93,10 +93,11 @@ async function serveAgain(
     { files: kept, previous: manifest, release },
   );
   const data = readFileSync(join(releaseFolder(folders, slug, number), 'data.json'), 'utf8');
+  const own = { page, customDomain: (current ?? manifest).customDomain };
   const nextNumber = (of: string, above: number): Promise<number> => nextReleaseNumber(database, of, above);
   return writeRelease(
     { disk, folders, nextNumber },
-    { ...manifest, page, files: all, data: () => data, completes: null, restores: manifest.restores ?? number },
+    { ...manifest, ...own, files: all, data: () => data, completes: null, restores: manifest.restores ?? number },
     manifest,
   );
 }

@@ -88,6 +88,17 @@ describe('the documents of the gates', () => {
     expect(body.includes(next)).toBe(step === 'signed-out');
   });
 
+  it('are in the look of the site too if no page has a gate by the time that somebody comes back', async () => {
+    const errors: unknown[] = [];
+    const documents = createLoginDocuments(
+      async (prompt) => ({ html: JSON.stringify(loginView({ ...prompt, locale: 'de' })), csp: '' }),
+      (error) => errors.push(error),
+    );
+    const none = { hasPassword: false, hasEmail: false, hasOidc: false };
+    const { body } = await documents.answer({ status: 403, step: 'sign-in', kinds: none, base: '/a/', to: '' });
+    expect([errors, body]).toEqual([[], expect.stringContaining('"locale":"de"')]);
+  });
+
   it('are fit for password managers and work without a script', async () => {
     const documents = createLoginDocuments(plainLogin, () => undefined);
     const { body } = await documents.answer({ status: 404, step: 'sign-in', kinds, base: '/acme/', to: 'history/' });
