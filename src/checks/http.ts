@@ -96,7 +96,8 @@ function headersOf({ isOwn, hasBody }: Hop, { headers, auth }: HttpCheck): Recor
 function redirectOf({ statusCode, headers }: Dispatcher.ResponseData, hop: Hop): Hop | null {
   const { location } = headers;
   if (![301, 302, 303, 307, 308].includes(statusCode) || typeof location !== 'string') return null;
-  const url = URL.parse(location, hop.url);
+  // undici reads headers as Latin-1, and servers send UTF-8.
+  const url = URL.parse(Buffer.from(location, 'latin1').toString('utf8'), hop.url);
   if (url === null || !/^https?:$/.test(url.protocol)) throw new CheckFault('it redirects to an address that is none');
   const becomesGet = statusCode === 303 || (statusCode < 303 && hop.method === 'POST');
   const isOwn = hop.isOwn && url.origin === hop.url.origin;

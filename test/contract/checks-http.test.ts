@@ -162,6 +162,15 @@ describe('a request', () => {
     expect(other.requests).toHaveLength(1);
   });
 
+  it('follows a redirect whose address is UTF-8 without escapes, as browsers do', async () => {
+    const server = await serve(
+      (socket, { path }) =>
+        void socket.write(path === '/' ? reply('', { status: 302, fields: { location: '/café' } }) : reply('fine')),
+    );
+    expect((await tryFields({ url: server.origin })).fault).toBeNull();
+    expect(server.requests.map(({ path }) => path)).toEqual(['/', '/caf%C3%A9']);
+  });
+
   it('ends when it is sent in circles, or to what is no address', async () => {
     const server = await serve(
       (socket, { path }) =>
