@@ -64,23 +64,29 @@ const keyOf = (upstream: string, name: string): string => `${upstream}/${name}`;
 
 function createResultWriter({ sleep, write, onChange, onError }: CheckerDeps, signal: AbortSignal) {
   const pending = new Map<string, StoredCheck>();
+  /** Upstreams with a change that nobody has been told of. */
+  const untold = new Set<string>();
   let writing: Promise<void> = Promise.resolve();
   let isFlushDue = false;
 
-  async function flushNow(changed: readonly string[]): Promise<void> {
+  async function flushNow(): Promise<void> {
     const results = [...pending];
+    const changed = [...untold];
     pending.clear();
+    untold.clear();
     try {
       if (results.length > 0) await write(results.map(([, result]) => result));
       if (changed.length > 0) onChange(changed);
     } catch (error) {
       for (const [key, result] of results) pending.getOrInsert(key, result);
+      for (const upstream of changed) untold.add(upstream);
       onError(error);
     }
   }
-  /** Stores what is kept, and tells of the upstreams with a changed state. What can't be stored now is stored with the next. */
+  /** Stores what is kept, and tells of upstreams with a changed state. What fails now is done with the next. */
   const flush = (changed: readonly string[] = []): Promise<void> => {
-    writing = writing.then(() => flushNow(changed));
+    for (const upstream of changed) untold.add(upstream);
+    writing = writing.then(flushNow);
     return writing;
   };
   return {

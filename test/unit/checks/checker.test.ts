@@ -180,7 +180,7 @@ describe('checks', () => {
     await checker.close();
   });
 
-  it('keep what could not be stored', async () => {
+  it('keep what could not be stored, and tell of it once it is', async () => {
     let fails = true;
     const written: string[] = [];
     const errors: unknown[] = [];
@@ -193,10 +193,11 @@ describe('checks', () => {
     });
     await checker.open();
     await world.time.pass(20_000);
-    expect([errors.length > 0, written]).toEqual([true, []]);
+    expect([errors.length > 0, written, world.changes]).toEqual([true, [], []]);
     fails = false;
     await world.time.pass(30_000);
     expect(written).toContain('shop');
+    expect(world.changes).toEqual(['checks 31']);
     await checker.close();
   });
 
