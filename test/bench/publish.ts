@@ -55,31 +55,37 @@ const DRAWING_FLAGS = [`--max-semi-space-size=${YOUNG_MB.pages}`, DRAWING_GROWTH
 export async function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-publish-'));
   try {
-    // First, before the many files of large sites keep the disk busy.
+    const [smallest = 0, ...larger] = PAGES;
+    // Languages after the smallest, since they remove many files, and before the many files of large sites keep the disk busy.
+    const medians = [await tellSite(folder, smallest)];
     await tellLanguages(folder);
-    await tellSites(folder);
+    for (const pages of larger) medians.push(await tellSite(folder, pages));
+    tellGrowth(medians);
     await tellIncidents(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function tellSites(folder: string): Promise<void> {
-  const medians: { readonly pages: number; readonly p50: number; readonly p95: number }[] = [];
-  for (const pages of PAGES) {
-    const figures = await publishInProcess({
-      folder,
-      pages,
-      fullPages: pages <= FULL_PAGES ? pages : FULL_PAGES_OF_LARGER,
-    });
-    if (pages <= FULL_PAGES) tellWhole(pages, figures);
-    else
-      console.log(
-        `${name(pages)}: ${FULL_PAGES_OF_LARGER} of them with all of their files, the others with their status page only, since all would not fit; ${number(figures.files)} files in ${number(figures.publishSeconds)} s`,
-      );
-    medians.push(tellChanges(pages, figures));
-  }
-  tellGrowth(medians);
+/** Of one change, in milliseconds. */
+interface Medians {
+  readonly pages: number;
+  readonly p50: number;
+  readonly p95: number;
+}
+
+async function tellSite(folder: string, pages: number): Promise<Medians> {
+  const figures = await publishInProcess({
+    folder,
+    pages,
+    fullPages: pages <= FULL_PAGES ? pages : FULL_PAGES_OF_LARGER,
+  });
+  if (pages <= FULL_PAGES) tellWhole(pages, figures);
+  else
+    console.log(
+      `${name(pages)}: ${FULL_PAGES_OF_LARGER} of them with all of their files, the others with their status page only, since all would not fit; ${number(figures.files)} files in ${number(figures.publishSeconds)} s`,
+    );
+  return tellChanges(pages, figures);
 }
 
 /**
@@ -131,7 +137,7 @@ function tellWhole(pages: number, figures: PublishFigures): void {
 }
 
 /** From the upstream's answer in hand: commit, look, inputs and model, files drawn and compressed, written, synced, checked, renamed. */
-function tellChanges(pages: number, { changes }: PublishFigures): { pages: number; p50: number; p95: number } {
+function tellChanges(pages: number, { changes }: PublishFigures): Medians {
   const times = changes.map(({ publishedMs }) => publishedMs);
   const p50 = median(times);
   const p95 = quantile(times, 0.95);
