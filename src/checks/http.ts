@@ -2,7 +2,7 @@
 
 import { Client } from 'undici';
 import { isStatusError } from '../errors.ts';
-import { createDispatcher, type Dispatcher } from '../network/dispatcher.ts';
+import { createDispatcher, type Dispatcher, headerText } from '../network/dispatcher.ts';
 import type { HttpCheck } from '../sync/connectors/check.ts';
 import { ACCEPTED_ENCODINGS, dropBody, readBody } from '../sync/http/body.ts';
 import { openConnection } from './connect.ts';
@@ -96,8 +96,7 @@ function headersOf({ isOwn, hasBody }: Hop, { headers, auth }: HttpCheck): Recor
 function redirectOf({ statusCode, headers }: Dispatcher.ResponseData, hop: Hop): Hop | null {
   const { location } = headers;
   if (![301, 302, 303, 307, 308].includes(statusCode) || typeof location !== 'string') return null;
-  // undici reads headers as Latin-1, and servers send UTF-8.
-  const url = URL.parse(Buffer.from(location, 'latin1').toString('utf8'), hop.url);
+  const url = URL.parse(headerText(location), hop.url);
   if (url === null || !/^https?:$/.test(url.protocol)) throw new CheckFault('it redirects to an address that is none');
   const becomesGet = statusCode === 303 || (statusCode < 303 && hop.method === 'POST');
   const isOwn = hop.isOwn && url.origin === hop.url.origin;
@@ -127,7 +126,7 @@ async function judge(response: Dispatcher.ResponseData, check: HttpCheck): Promi
           `status ${statusCode}${statuses.length === 0 ? '' : `, ${expectation('the status', comparator, target)}`}`,
         );
     for (const { key, target, comparator } of ofHeaders)
-      if (!holds([headers[key.toLowerCase()] ?? ''].flat().join(', '), comparator, target))
+      if (!holds(headerText([headers[key.toLowerCase()] ?? ''].flat().join(', ')), comparator, target))
         throw new CheckFault(expectation(`the header ${key}`, comparator));
     const text = await readText(response, ofBody.length > 0);
     for (const { target, comparator } of ofBody)

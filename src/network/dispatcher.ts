@@ -2,6 +2,7 @@
  * Creates undici's dispatchers, with proxies, certificates and limits. All outgoing HTTP uses this module.
  */
 
+import { isUtf8 } from 'node:buffer';
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch } from 'undici';
 import { NO_PROXY, type ProxySettings } from './proxy.ts';
@@ -58,4 +59,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 /** A `fetch` that uses the dispatcher, for libraries that send their own requests. */
 export function createFetch(dispatcher: Dispatcher): (url: string, init: object) => Promise<Response> {
   return async (url, init) => (await fetch(url, { ...init, dispatcher })) as unknown as Response;
+}
+
+/** The value of a header as its sender wrote it: undici reads all as Latin-1, and most write UTF-8. */
+export function headerText(value: string): string {
+  const bytes = Buffer.from(value, 'latin1');
+  return isUtf8(bytes) ? bytes.toString() : value;
 }

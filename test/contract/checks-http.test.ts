@@ -57,7 +57,8 @@ describe('an answer', () => {
 
   it('is judged by its assertions alone where one is about the status', async () => {
     const server = await serve(
-      (socket) => void socket.write(reply('nothing here', { status: 404, fields: { 'x-build': '17' } })),
+      (socket) =>
+        void socket.write(reply('nothing here', { status: 404, fields: { 'x-build': '17', 'x-city': 'Zürich' } })),
     );
     const base = { url: server.origin };
     const status = (comparator: string, target: number) => ({ status_code_assertions: [{ comparator, target }] });
@@ -74,6 +75,7 @@ describe('an answer', () => {
     const header = (key: string, comparator: string, target?: string) =>
       tryFields({ ...base, ...expected, header_assertions: [{ key, comparator, target }] }).then(({ fault }) => fault);
     expect(await header('X-Build', 'gte', '9')).toBeNull();
+    expect(await header('X-City', 'eq', 'Zürich')).toBeNull();
     expect(await header('X-Missing', 'not_empty')).toBe('expected the header X-Missing not to be empty');
     // Without one about the status, it has to be a success as well.
     expect((await tryFields({ ...base, body_assertions: [{ comparator: 'contains', target: 'nothing' }] })).fault).toBe(

@@ -177,6 +177,16 @@ describe('a redirect', () => {
     expect(permits).toBe(4);
   });
 
+  it('to an address in UTF-8 or Latin-1 without escapes is followed as browsers do', async () => {
+    for (const encoding of ['utf8', 'latin1'] as const) {
+      const server = await serve((socket, { path }) =>
+        socket.write(path === '/' ? Buffer.from(to('/café').toString(), encoding) : reply('{"a":1}')),
+      );
+      expect((await ask(client(), `${server.origin}/`)).payload).toEqual({ a: 1 });
+      expect(server.requests.map(({ path }) => path)).toEqual(['/', '/caf%C3%A9']);
+    }
+  });
+
   it('that never ends is given up after four requests', async () => {
     const server = await serve((socket) => socket.write(to('/again')));
     const fault = await faultOf(ask(client(), `${server.origin}/again`));

@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { isStatusError, type StatusError } from '../../errors.ts';
 import { type EpochMs, HOUR_MS, SECOND_MS } from '../../model/time.ts';
-import { createDispatcher, type Dispatcher } from '../../network/dispatcher.ts';
+import { createDispatcher, type Dispatcher, headerText } from '../../network/dispatcher.ts';
 import { type ProxySettings, proxyText } from '../../network/proxy.ts';
 import { ACCEPTED_ENCODINGS, dropBody, readBody } from './body.ts';
 import {
@@ -259,7 +259,7 @@ function redirectTarget(
 ): URL | null {
   if (![301, 302, 303, 307, 308].includes(statusCode)) return null;
   const location = headers['location'];
-  const target = typeof location === 'string' ? URL.parse(location, url) : null;
+  const target = typeof location === 'string' ? URL.parse(headerText(location), url) : null;
   const fault =
     question.method !== 'GET'
       ? `a ${question.method} request is not redirected`
