@@ -1,12 +1,12 @@
 /** The operators' form: what it shows (open posts of a page, and fields), and turning it into posts. Pure. */
 
 import type { IncidentTemplate } from '../config/schema.ts';
-import { INCIDENT_STATUSES } from '../model/observation.ts';
+import { INCIDENT_STATUSES, isOverStatus } from '../model/observation.ts';
 import { MAINTENANCE_STATUSES, type PageIncident, type PageMaintenance, type PageModel } from '../model/page.ts';
 import { type EpochMs, toIso } from '../model/time.ts';
 import { hidesPrivate } from '../publish/page-inputs.ts';
 import type { Fault } from '../schema/issue-words.ts';
-import type { IncidentPost } from '../sync/connectors/markdown/schema.ts';
+import type { IncidentPost, PostUpdate } from '../sync/connectors/markdown/schema.ts';
 import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
 import { parseInstant } from '../sync/connectors/wire.ts';
 import { listSections } from '../views/model/sections.ts';
@@ -76,7 +76,7 @@ export function formParts(init: FormInit): Pick<OpsWriteView['form'], 'fields' |
   const title = field('name', 'Title', 'text', { isRequired: true, value: post?.title ?? template?.title });
   const body = field('body', own === null ? 'Message for visitors' : 'Update', 'area', {
     hint: 'You can use Markdown.',
-    value: own === null ? template?.body : '',
+    value: own === null ? template?.body : draftedText(own)?.body,
   });
   if (kind === 'announcement')
     return { fields: [title, body, ...announcementFields(writing, field)], components: null, last: [], canDraft };
@@ -106,10 +106,19 @@ type MakeField = (
 function translationFields({ writing: { model }, own }: FormInit, field: MakeField): readonly FormField[] {
   const post = own?.document.post;
   const known = post?.type === 'incident' || post?.type === 'maintenance' ? post.translations : undefined;
+  const drafted = draftedText(own);
   return (model.settings.languages?.all.slice(1) ?? []).flatMap((tag) => [
     field(`title.${tag}`, `Title (${tag})`, 'text', { value: known?.[tag]?.title }),
-    field(`body.${tag}`, `Text (${tag})`, 'area'),
+    field(`body.${tag}`, `Text (${tag})`, 'area', { value: drafted && (drafted.bodies?.[tag] ?? known?.[tag]?.body) }),
   ]);
+}
+
+/** The text of a draft that has one, which the form shows and replaces; undefined: the form adds an update. */
+function draftedText(own: WrittenStory | null): Pick<PostUpdate, 'body' | 'bodies'> | undefined {
+  const { post, opening, updates } = own?.document ?? { opening: '', updates: [] };
+  if (post?.draft !== true || updates.length > (post.type === 'incident' ? 1 : 0)) return undefined;
+  if (post.type === 'maintenance') return { body: opening };
+  return isOverStatus(updates[0]?.status ?? null) ? undefined : updates[0];
 }
 
 /** For an incident, each component gets a state; a maintenance only names them. */
@@ -147,12 +156,14 @@ function announcementFields(writing: WritingPage, field: MakeField): readonly Fo
 
 /** A new maintenance has no status field, because it begins and ends by itself. */
 function statusFields({ kind, own, template }: FormInit, field: MakeField): readonly FormField[] {
-  const known = own?.document.updates.findLast(({ status }) => status !== null)?.status;
-  const value = known ?? template?.status ?? 'investigating';
+  const value = lastStatus(own) ?? template?.status ?? 'investigating';
   if (kind === 'incident') return [field('status', 'Status', 'select', { value, options: words(INCIDENT_STATUSES) })];
   const options = [{ value: '', text: 'Unchanged' }, ...words(MAINTENANCE_STATUSES.slice(1))];
   return own === null ? [] : [field('status', 'Status', 'select', { options })];
 }
+
+const lastStatus = (own: WrittenStory | null) =>
+  own?.document.updates.findLast(({ status }) => status !== null)?.status;
 
 function timeFields(writing: WritingPage, own: WrittenStory | null, field: MakeField): readonly FormField[] {
   const post = own?.document.post;
@@ -277,11 +288,8 @@ function capital(text: string): string {
 export const FORM_KINDS = ['incident', 'maintenance', 'announcement', 'override'] as const;
 export type FormKind = (typeof FORM_KINDS)[number];
 
-interface FormContext {
-  readonly writing: WritingPage;
+interface FormContext extends Pick<FormInit, 'writing' | 'own'> {
   readonly now: EpochMs;
-  /** The post to change; null: a new one. */
-  readonly own: WrittenStory | null;
 }
 
 /** Reads a form into a post. @throws Refusal with field names as paths */
@@ -300,6 +308,7 @@ export function readPost(kind: FormKind, form: URLSearchParams, context: FormCon
 
 function readStory(kind: 'incident' | 'maintenance', form: URLSearchParams, context: FormContext): WrittenPost {
   const { writing, own, now } = context;
+  const plan = own?.document.post.type === 'maintenance' ? own.document.post : undefined;
   const text = (name: string): string | undefined => form.get(name)?.trim() || undefined;
   const chosen = writing.model.components.flatMap(({ definition: { id, groupId } }): [string, string][] => {
     // A state chosen for a group applies to each of its components.
@@ -324,21 +333,26 @@ function readStory(kind: 'incident' | 'maintenance', form: URLSearchParams, cont
     ...(kind === 'incident'
       ? {}
       : {
-          scheduled_for: instantText(form, 'scheduled_for', writing),
-          scheduled_until: instantText(form, 'scheduled_until', writing),
+          scheduled_for: instantText(form, 'scheduled_for', writing, plan?.starts),
+          scheduled_until: instantText(form, 'scheduled_until', writing, plan?.ends),
           scheduled_repeat: text('scheduled_repeat') ?? null,
         }),
     deliver_notifications: form.get('deliver_notifications') === 'true',
     published: form.get('step') !== 'draft',
   };
-  if (own === null) {
+  const drafted = draftedText(own);
+  if (own === null || (drafted !== undefined && kind === 'maintenance')) {
     const { incident } = checked(NewIncidentSchema, { incident: requested });
     if (kind === 'maintenance' && requested.scheduled_for === undefined)
       throw faultAt('scheduled_for', 'a maintenance window needs a start');
     return newPost(incident, { writing, now });
   }
   const { incident } = checked(IncidentChangeSchema, { incident: requested });
-  return applyChange(own.document, incident, { writing, now });
+  if (drafted !== undefined) return applyChange({ ...own.document, updates: [] }, incident, { writing, now });
+  // Of an incident the form always has a status. Without anything new to say, it is no update.
+  const hasText = [...form].some(([name, value]) => /^body(?:\.|$)/.test(name) && value.trim() !== '');
+  const isNews = hasText || states.length > 0 || kind === 'maintenance' || incident.status !== lastStatus(own);
+  return applyChange(own.document, isNews ? incident : { ...incident, status: undefined }, { writing, now });
 }
 
 /** The latest state that an incident declared for each component, with the form's names. */
@@ -358,10 +372,12 @@ function lastDeclared(own: WrittenStory | null): ReadonlyMap<string, string> {
 }
 
 /** Reads a local time, as browsers send it, in the page’s time zone. */
-function instantText(form: URLSearchParams, name: string, { model }: WritingPage): string | undefined {
+function instantText(form: URLSearchParams, name: string, writing: WritingPage, known?: string): string | undefined {
   const text = form.get(name)?.trim() ?? '';
   if (text === '') return undefined;
-  const at = parseInstant(text, model.settings.timezone);
+  // The field has neither seconds nor, when clocks go back, which of two equal hours it means.
+  if (known !== undefined && text === wallClock(known, writing)) return known;
+  const at = parseInstant(text, writing.model.settings.timezone);
   if (at === null) throw faultAt(name, 'expected a time such as 2026-11-21 22:00');
   return toIso(at);
 }

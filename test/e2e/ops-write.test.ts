@@ -122,6 +122,63 @@ describe('the form of operators', () => {
     expect(await shown()).not.toContain('Searches are slow');
   });
 
+  it('shows the text of a draft, which is published once and as it is by then', async () => {
+    await write();
+    await page.getByLabel('Title').fill('Mail waits');
+    await page.getByLabel('Message for visitors').fill('Mail is wating.');
+    await press('Save draft');
+    await page.getByRole('link', { name: 'Mail waits' }).click();
+    expect(await page.getByLabel('Update', { exact: true }).inputValue()).toBe('Mail is wating.');
+    await page.getByLabel('Update', { exact: true }).fill('Mail is waiting.');
+    await press('Publish incident');
+    await said('Published.');
+    const updates = async () => {
+      const [made] = (await callApi(pharos.url, 'GET', 'pages/acme/incidents')).body;
+      return [made.name, ...made.incident_updates.map(({ body }: Record<string, string>) => body)];
+    };
+    expect(await updates()).toEqual(['Mail waits', 'Mail is waiting.']);
+    await page.getByRole('link', { name: 'Mail waits' }).click();
+    await page.getByLabel('Title').fill('Mail waited');
+    await press('Publish update');
+    await said('Published.');
+    expect(await updates()).toEqual(['Mail waited', 'Mail is waiting.']);
+    await page.getByRole('button', { name: 'Delete: Mail waited' }).click();
+    await said('Deleted.');
+
+    await write('&kind=maintenance');
+    await page.getByLabel('Title').fill('Disks');
+    await page.getByLabel('Message for visitors').fill('New discs.');
+    await page.getByLabel('Starts').fill('2030-07-01T22:00');
+    await page.getByLabel('Ends').fill('2030-07-01T23:00');
+    await press('Save draft');
+    await page.getByRole('link', { name: 'Disks' }).click();
+    expect(await page.getByLabel('Update', { exact: true }).inputValue()).toBe('New discs.');
+    await page.getByLabel('Update', { exact: true }).fill('New disks.');
+    await press('Publish maintenance');
+    await said('Published.');
+    expect(await updates()).toEqual(['Disks', 'New disks.']);
+    await page.getByRole('button', { name: 'Delete: Disks' }).click();
+    await said('Deleted.');
+  });
+
+  it('moves no window of which only something else is changed', async () => {
+    // The second of two hours that are both two o’clock in Berlin.
+    const times = { scheduled_for: '2030-10-27T01:30:45.000Z', scheduled_until: '2030-10-27T03:00:30.000Z' };
+    const made = await callApi(pharos.url, 'POST', 'pages/acme/incidents', {
+      body: { incident: { name: 'At night', body: 'Disks.', ...times } },
+    });
+    expect(made.status).toBe(201);
+    await write();
+    await page.getByRole('link', { name: 'At night' }).click();
+    expect(await page.getByLabel('Starts').inputValue()).toBe('2030-10-27T02:30');
+    await page.getByLabel('Update', { exact: true }).fill('As planned.');
+    await press('Publish update');
+    await said('Published.');
+    expect((await callApi(pharos.url, 'GET', 'pages/acme/incidents/upcoming')).body).toMatchObject([times]);
+    await page.getByRole('button', { name: 'Delete: At night' }).click();
+    await said('Deleted.');
+  });
+
   it('plans a maintenance by the clock of the page, with repetition, and tells what is wrong at its field', async () => {
     await write('&kind=maintenance');
     await page.getByLabel('Title').fill('Database upgrade');
