@@ -182,17 +182,22 @@ interface DocumentAnswer extends Pick<LoginAnswer, 'status' | 'cookies' | 'retry
   readonly next?: string;
 }
 
+/** Documents, split at their placeholders: all who may not see a page get one. */
+const pieces = new WeakMap<LoginHtml, readonly string[]>();
+
 /** Fills in a document; every value is escaped. */
-export function documentAnswer({ html, csp }: LoginHtml, answer: DocumentAnswer): GateResponse {
+export function documentAnswer(document: LoginHtml, answer: DocumentAnswer): GateResponse {
   const { status, values, hasSecretAddress, retryAfterSeconds, cookies, next = '' } = answer;
-  const places = new RegExp(Object.keys(values).join('|'), 'g');
+  const parts = pieces.getOrInsertComputed(document, ({ html }) =>
+    html.split(new RegExp(`(${Object.keys(values).join('|')})`)),
+  );
   return {
     status,
     headers: {
       ...GATE_HEADERS,
       'content-type': 'text/html; charset=utf-8',
       // frame-ancestors only works as a header, not inside a document.
-      'content-security-policy': `${csp.replace(/;?\s*frame-ancestors[^;]*/, '')};frame-ancestors 'none'`,
+      'content-security-policy': `${document.csp.replace(/;?\s*frame-ancestors[^;]*/, '')};frame-ancestors 'none'`,
       'cross-origin-resource-policy': 'same-origin',
       // Without a referrer, forms post `Origin: null`; so it is hidden only for pages with a token in their address.
       'referrer-policy': hasSecretAddress ? 'no-referrer' : 'same-origin',
@@ -201,6 +206,6 @@ export function documentAnswer({ html, csp }: LoginHtml, answer: DocumentAnswer)
       ...(next === '' ? {} : { refresh: `0; url=${next}` }),
       ...(cookies === undefined ? {} : { 'set-cookie': cookies }),
     },
-    body: html.replace(places, (place) => escapeMarkup(values[place] ?? '')),
+    body: parts.map((part, index) => (index % 2 === 0 ? part : escapeMarkup(values[part] ?? ''))).join(''),
   };
 }
