@@ -69,14 +69,15 @@ export async function readNow(
   return { learned, refused };
 }
 
-async function judgeNow({ store }: StoreParts, { id, intervalMs }: Upstream, answer: Learned) {
+async function judgeNow({ store }: StoreParts, upstream: Upstream, answer: Learned) {
+  const { id } = upstream;
   const record = (await store.upstreams()).get(id);
   const known = {
     monitors: await store.monitors(id),
     pages: record?.definitions ?? [],
     held: record?.heldHash ?? null,
   };
-  return judge(answer, known, { at: now(), intervalMs });
+  return judge(answer, known, { ...upstream, at: now() });
 }
 
 /** @param looked what `readNow` found; for the other upstreams, what the store remembers counts */
@@ -152,11 +153,11 @@ export function createReferenceLog(base: StoreParts, log: Log): () => void {
   };
 }
 
-/** Upstreams on this machine, which can be read without requests. */
+/** Upstreams that are files of this machine, or stand in the configuration: they can be read without requests. */
 function fileUpstreams({ upstreams }: Pick<Config, 'upstreams'>): ReadonlySet<string> {
   const isFile = ({ kind, options }: UpstreamConfig): boolean => {
     const { fileOption } = connectorOf(kind);
-    return fileOption !== undefined && Object.hasOwn(options as object, fileOption);
+    return kind === 'checks' || (fileOption !== undefined && Object.hasOwn(options as object, fileOption));
   };
   return new Set(upstreams.filter(isFile).map(({ id }) => id));
 }

@@ -61,6 +61,34 @@ describe('pharos check', () => {
     configure(sandbox.configText());
   });
 
+  it('knows the own checks that the configuration has, whatever the last pass knew', async () => {
+    const text = (checks: readonly string[], components: readonly string[]) =>
+      JSON.stringify({
+        site: { url: 'http://127.0.0.1:4321', name: 'Example' },
+        data: './data-checks',
+        upstreams: [
+          {
+            ...{ id: 'own', kind: 'checks' },
+            checks: checks.map((name) => ({ name, type: 'tcp', uri: '127.0.0.1:9', periodicity: '1h' })),
+          },
+        ],
+        pages: [{ slug: 'acme', components: components.map((id) => ({ id, monitor: `own/${id}` })) }],
+      });
+    configure(text(['shop'], ['shop']));
+    expect((await run('sync')).status).toBe(0);
+    const statuses: number[] = [];
+    for (const checks of [['shop', 'mail'], ['shop'], ['mail']]) {
+      configure(text(checks, ['shop', 'mail']));
+      for (const how of [[], ['--offline']]) statuses.push((await run('check', ...how)).status);
+    }
+    const { stdout } = await run('sync', '--json');
+    configure(sandbox.configText());
+    expect(statuses).toEqual([0, 0, 2, 2, 2, 2]);
+    // Nothing is waited for until the one that took another's place is known.
+    expect(stdout).toContain('"own"');
+    expect(stdout).not.toContain('disappeared at once');
+  });
+
   it('asks an upstream that never answered for its lists once', async () => {
     const results = [{ success: true, duration: 1e6, timestamp: '2026-11-21T08:00:00Z' }];
     const server = await startJsonServer(() => [{ key: 'core_api', name: 'API', group: 'core', results }]);

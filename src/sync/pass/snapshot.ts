@@ -126,7 +126,7 @@ async function checkAndCommit(task: SnapshotTask, answer: Learned): Promise<Outc
   const lastStates = await readMonitorStates(store.database, upstream.id);
   const pages = record?.definitions ?? [];
   const known = { monitors: lastStates, pages, held: record?.heldHash ?? null };
-  const verdict = judge(answer, known, { at: startedAt, intervalMs: upstream.intervalMs });
+  const verdict = judge(answer, known, { ...upstream, at: startedAt });
   const { learned } = verdict;
   // Doubts also count in answers that are rejected or incomplete.
   const kept = tightenGates(pages, learned);
@@ -234,11 +234,12 @@ type Verdict =
 /**
  * Unreadable items are unknown and reported; the others are accepted. Pages whose access is in doubt are closed (`closeDoubtful`).
  * Refused: too many monitors. Held: more than half of the monitors or pages are gone, and no answer at least one interval ago agrees.
+ * Own checks stand in the configuration, and what is gone from there is gone.
  */
 export function judge(
   answer: Learned,
   known: LastKnown,
-  { at, intervalMs }: { readonly at: EpochMs; readonly intervalMs: number },
+  { at, intervalMs, kind }: { readonly at: EpochMs; readonly intervalMs: number; readonly kind?: string },
 ): Verdict {
   const learned = closeDoubtful(answer);
   const { monitors, pages, stale } = learned;
@@ -251,7 +252,7 @@ export function judge(
     stale.includes('monitors') ? null : vanished('monitors', [...known.monitors.keys()], ids(monitors)),
     stale.includes('pages') ? null : vanished('pages', ids(known.pages), ids(pages)),
   ].filter((words) => words !== null);
-  if (gone.length === 0) return { kind: 'taken', learned };
+  if (gone.length === 0 || kind === 'checks') return { kind: 'taken', learned };
   const hash = createHash('sha256')
     .update([...ids(monitors), ...ids(pages)].toSorted().join('\n'))
     .digest('hex');
