@@ -146,7 +146,7 @@ function applyToIncident(
     (impact) => keepComponents(impact, components),
   );
   const isAutomatic = hasOwnImpact(post);
-  const hasUpdate = status !== undefined || (request.body ?? '') !== '' || declares;
+  const hasUpdate = status !== undefined || hasText(request) || declares;
   const { impacts: _, ended, ...kept } = post;
   const isReopened = status !== undefined && status !== 'resolved' && status !== 'postmortem';
   return {
@@ -175,7 +175,7 @@ function applyToMaintenance(
   const isNamed = request.component_ids !== undefined;
   const repeat = request.scheduled_repeat === undefined ? post.repeat : (request.scheduled_repeat ?? undefined);
   const { repeat: _, ...kept } = post;
-  const hasUpdate = (status !== undefined && status !== 'scheduled') || (request.body ?? '') !== '';
+  const hasUpdate = (status !== undefined && status !== 'scheduled') || hasText(request);
   const at = updateTime(updates, toEpochMs(0), now);
   return {
     ...document,
@@ -189,6 +189,11 @@ function applyToMaintenance(
     },
     updates: hasUpdate ? [...updates, readUpdate(request, at, status)] : updates,
   };
+}
+
+/** Whether a request has a text for visitors, in whichever language. */
+export function hasText({ body, translations = {} }: IncidentRequest): boolean {
+  return [body, ...Object.values(translations).map((one) => one?.body)].some((text) => (text ?? '') !== '');
 }
 
 /** Title, translations and draft of a post after a change. */

@@ -13,7 +13,7 @@ import { listSections } from '../views/model/sections.ts';
 import type { FormField, OpenStory, OpsWriteView } from '../views/operators/ops-write.ts';
 import { pickerView } from '../views/picker.ts';
 import { absoluteUrl, incidentPath, maintenancePath } from '../views/text/addresses.ts';
-import { applyChange, newPost, overridePost } from './change-post.ts';
+import { applyChange, hasText, newPost, overridePost } from './change-post.ts';
 import {
   ComponentChangeSchema,
   checked,
@@ -350,8 +350,7 @@ function readStory(kind: 'incident' | 'maintenance', form: URLSearchParams, cont
   const { incident } = checked(IncidentChangeSchema, { incident: requested });
   if (drafted !== undefined) return applyChange({ ...own.document, updates: [] }, incident, { writing, now });
   // Of an incident the form always has a status. Without anything new to say, it is no update.
-  const hasText = [...form].some(([name, value]) => /^body(?:\.|$)/.test(name) && value.trim() !== '');
-  const isNews = hasText || states.length > 0 || kind === 'maintenance' || incident.status !== lastStatus(own);
+  const isNews = hasText(incident) || states.length > 0 || kind !== 'incident' || incident.status !== lastStatus(own);
   return applyChange(own.document, isNews ? incident : { ...incident, status: undefined }, { writing, now });
 }
 

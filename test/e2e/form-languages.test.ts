@@ -117,4 +117,14 @@ describe('an incident that is written in several languages in the form', () => {
     expect(over.get('de/')).toMatch(/lang="en" dir="auto">Sign-in is slow/);
     expect(saying(over, 'ログインが遅い')).toEqual(['ja/', 'ja/feed.json']);
   });
+
+  it('keeps an update of maintenance that has a text in another language only', async () => {
+    await page.goto(`${site.url()}/-/ops/write?page=acme&kind=maintenance`);
+    await fill({ Title: 'New disks', Starts: '2030-07-01T22:00', Ends: '2030-07-01T23:00' });
+    await press('Publish maintenance');
+    await page.getByRole('link', { name: 'New disks' }).click();
+    await fill({ 'Text (de)': 'Es bleibt dabei.' });
+    await press('Publish update');
+    expect(saying(await surfaces('Es bleibt dabei.'), 'Es bleibt dabei.')).toContain('de/feed.atom');
+  });
 });

@@ -339,6 +339,9 @@ describe('the form of operators', () => {
     await said('Published.');
     for (const words of ['The other was first.', 'I was second.']) expect(await shown()).toContain(words);
     await page.getByRole('button', { name: 'Delete: Two at once' }).click();
+    await said('Deleted.');
+    await other.getByRole('button', { name: 'Delete: Two at once' }).click();
+    await other.getByText('Deleted.').waitFor({ timeout: 5_000 });
     await other.close();
   });
 

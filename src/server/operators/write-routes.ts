@@ -193,6 +193,7 @@ async function submitForm(forms: Forms, subject: Subject, by: Submitted): Promis
     kind: 'done',
     location: `write?page=${writing.model.definition.slug}&did=${did}`,
   });
+  if (step === 'remove' && own === null) return goBack('removed');
   if (form.get('id') !== null && own === null)
     throw new Refusal(404, 'It has been deleted in the meantime. What you wrote is below.');
   if (step === 'preview') {
