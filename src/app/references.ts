@@ -69,15 +69,14 @@ export async function readNow(
   return { learned, refused };
 }
 
-async function judgeNow({ store }: StoreParts, upstream: Upstream, answer: Learned) {
-  const { id } = upstream;
+async function judgeNow({ store }: StoreParts, { id, intervalMs, kind }: Upstream, answer: Learned) {
   const record = (await store.upstreams()).get(id);
   const known = {
     monitors: await store.monitors(id),
     pages: record?.definitions ?? [],
     held: record?.heldHash ?? null,
   };
-  return judge(answer, known, { ...upstream, at: now() });
+  return judge(answer, known, { at: now(), intervalMs, kind });
 }
 
 /** @param looked what `readNow` found; for the other upstreams, what the store remembers counts */

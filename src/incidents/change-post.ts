@@ -192,9 +192,8 @@ function applyToMaintenance(
 }
 
 /** Whether a request has a text for visitors, in whichever language. */
-export function hasText({ body, translations = {} }: IncidentRequest): boolean {
-  return [body, ...Object.values(translations).map((one) => one?.body)].some((text) => (text ?? '') !== '');
-}
+export const hasText = ({ body, translations = {} }: IncidentRequest): boolean =>
+  [body, ...Object.values(translations).map((one) => one?.body)].some((text) => (text ?? '') !== '');
 
 /** Title, translations and draft of a post after a change. */
 function readHead(request: IncidentRequest, post: IncidentPost | MaintenancePost) {

@@ -288,9 +288,7 @@ function capital(text: string): string {
 export const FORM_KINDS = ['incident', 'maintenance', 'announcement', 'override'] as const;
 export type FormKind = (typeof FORM_KINDS)[number];
 
-interface FormContext extends Pick<FormInit, 'writing' | 'own'> {
-  readonly now: EpochMs;
-}
+type FormContext = Pick<FormInit, 'writing' | 'own'> & { readonly now: EpochMs };
 
 /** Reads a form into a post. @throws Refusal with field names as paths */
 export function readPost(kind: FormKind, form: URLSearchParams, context: FormContext): WrittenPost {
@@ -383,12 +381,8 @@ function instantText(form: URLSearchParams, name: string, writing: WritingPage, 
 
 function readAnnouncement(form: URLSearchParams, { writing, now }: FormContext): WrittenPost {
   const until = instantText(form, 'until', writing);
-  const announcement = {
-    name: form.get('name') ?? '',
-    body: form.get('body') ?? '',
-    level: form.get('level') ?? 'info',
-  };
-  const { name: title, body, level } = checked(NewAnnouncementSchema, announcement);
+  const sent = { name: '', body: '', level: 'info', ...Object.fromEntries(form) };
+  const { name: title, body, level } = checked(NewAnnouncementSchema, sent);
   if (until !== undefined && until <= toIso(now)) throw faultAt('until', 'must be in the future');
   return {
     post: {

@@ -167,9 +167,13 @@ function updateNotice(
     componentIds: [...story.componentIds],
     monitors,
     origin: isDetected ? watchedList(monitors) : writtenList(story.id),
-    isSilent: update.notify === false,
+    isSilent: update.notify === false || (update.status === 'scheduled' && isBegunByWord(story)),
   };
 }
+
+/** Whether somebody said that it begins, which moved its window to that instant: it isn't announced anew. */
+const isBegunByWord = (story: PageIncident | PageMaintenance): boolean =>
+  'windows' in story && story.updates.some(({ at, id }) => at === story.startsAt && !/^(began|scheduled)-/.test(id));
 
 /** The list of monitors that an automatic incident comes from. */
 function watchedList([monitor]: readonly MonitorId[]): string | null {

@@ -233,8 +233,7 @@ type Verdict =
 
 /**
  * Unreadable items are unknown and reported; the others are accepted. Pages whose access is in doubt are closed (`closeDoubtful`).
- * Refused: too many monitors. Held: more than half of the monitors or pages are gone, and no answer at least one interval ago agrees.
- * Own checks stand in the configuration, and what is gone from there is gone.
+ * Refused: too many monitors. Held: more than half of the monitors (not own checks) or pages are gone, and no answer an interval ago agrees.
  */
 export function judge(
   answer: Learned,

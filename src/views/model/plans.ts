@@ -119,12 +119,7 @@ function listUpdates(
   { settings, asOf }: Omit<PlanInputs, 'definition'>,
 ): PageUpdate<MaintenanceStatus>[] {
   const words = findWords(settings.locale);
-  const opening = {
-    id: `scheduled-${window.from}`,
-    at: since,
-    status: 'scheduled',
-    ...plannedText(one, settings),
-  };
+  const opening = { id: `scheduled-${window.from}`, at: since, status: 'scheduled', ...plannedText(one, settings) };
   const said = one.updates.filter(({ at }) => at <= asOf && (one.repeats === undefined || at >= since));
   const edges = [
     { id: `began-${window.from}`, at: window.from, status: 'in_progress', body: words.maintenanceBegan },

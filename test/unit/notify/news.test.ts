@@ -83,6 +83,20 @@ describe('what a page has to tell', () => {
     ]);
   });
 
+  it('is maintenance that somebody begins early as begun, and not as announced for that instant', () => {
+    const startsAt = ago(HOUR_MS);
+    const silent = (began: string) => {
+      const updates = [
+        { id: `scheduled-${startsAt}`, at: ago(2 * HOUR_MS), status: 'scheduled', body: 'Disks.' },
+        { id: began, at: startsAt, status: 'in_progress', body: 'We begin.' },
+      ] as const;
+      const model = pageModel({ maintenances: [maintenance({ status: 'in_progress', startsAt, updates })] });
+      return pageNews(model, ACME, model.sources).notices.map(({ isSilent }) => isSilent);
+    };
+    expect(silent('2026-11-29T06:00:00.000Z-0')).toEqual([true, false]);
+    expect(silent(`began-${startsAt}`)).toEqual([false, false]);
+  });
+
   it('is maintenance announced, started and completed', () => {
     const updates = (['scheduled', 'in_progress', 'completed'] as const).map((status, index) => ({
       id: status,
