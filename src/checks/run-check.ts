@@ -52,7 +52,8 @@ export async function runCheck(check: Check, slowMs: number | null, deps: RunDep
 function certificateFault(check: Check, endsAt: EpochMs | null, now: EpochMs): string | null {
   if (check.type !== 'http' || endsAt === null) return null;
   const days = Math.floor((endsAt - now) / DAY_MS);
-  return days < check.certificate_days ? `its certificate expires in ${days === 1 ? 'a day' : `${days} days`}` : null;
+  const left = ['less than a day', 'a day'][days] ?? `${days} days`;
+  return days < check.certificate_days ? `its certificate expires in ${left}` : null;
 }
 
 /** As many of the last usual answers tell what is too slow … */

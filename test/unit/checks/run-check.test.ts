@@ -74,6 +74,8 @@ describe('a run', () => {
       state: 'degraded',
       fault: 'its certificate expires in 13 days',
     });
+    expect((await run([ending(1)])).verdict.fault).toBe('its certificate expires in a day');
+    expect((await run([ending(0.5)])).verdict.fault).toBe('its certificate expires in less than a day');
     expect((await run([ending(1)], { certificate_days: 0 })).verdict.state).toBe('operational');
   });
 });
