@@ -125,19 +125,25 @@ async function update(deps: UploadDeps, known: Memory, withTimes: boolean) {
   );
   if (leaving.length > 0) await removePages(deps.store, known, leaving);
   const site = await uploadSite(deps, known);
-  const coming = [...slugs].filter((slug) => wantedRelease(deps, known, slug) !== null);
   const tally = { releases: 0, objects: 0, bytes: 0 };
-  for (let start = 0; start < coming.length; start += RELEASES_PER_INDEX) {
-    const some = coming
-      .slice(start, start + RELEASES_PER_INDEX)
-      .flatMap((slug) => wantedRelease(deps, known, slug) ?? []);
+  const waiting = [...slugs];
+  let isNamed = false;
+  while (waiting.length > 0) {
+    const some: IdentifiedManifest[] = [];
+    // Read shortly before they are uploaded, because variants replace manifests.
+    while (some.length < RELEASES_PER_INDEX && waiting.length > 0) {
+      const found = wantedRelease(deps, known, waiting.shift() ?? '');
+      if (found !== null) some.push(found);
+    }
+    if (some.length === 0) break;
     for (const found of some) await uploadObjects(deps, known, { ...found, tally });
     tally.releases += await nameReleases(deps, known, some, site);
+    isNamed = true;
   }
   const times = withTimes ? await deps.times() : known.index.times;
   const hasOther = site !== known.index.site || JSON.stringify(times) !== JSON.stringify(known.index.times);
   if (hasOther) await writeIndex(deps.store, known, { ...known.index, site, times });
-  return { ...tally, isIndexWritten: hasOther || leaving.length + coming.length > 0 };
+  return { ...tally, isIndexWritten: hasOther || isNamed || leaving.length > 0 };
 }
 
 /** The release that the index should name; null: leave the entry as it is. */
