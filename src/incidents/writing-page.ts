@@ -257,7 +257,8 @@ export async function changePost(
 ): Promise<void> {
   const { row, document } = await currentPost(tx, author, init);
   const next = writtenText(change(document));
-  if (next === row.document) return;
+  // As it is read, because new posts are stored with their fields in another order.
+  if (next === writtenText(document)) return;
   // Private once any part of it was written while the page was private.
   const isPrivate = row.isPrivate || author.page.isPrivate;
   await savePost(tx, author, { ...row, isPrivate, document: next }, init.action);

@@ -111,6 +111,22 @@ describe('the intake of alerts', () => {
     expect(await named('Own')).toEqual([]);
   });
 
+  it('leaves an incident alone that an operator resolved before the alert ended', async () => {
+    expect(await did('prom', prom('b2', 'firing', -2))).toBe('declared');
+    const found = async () => (await incidents()).find(({ name }) => name === 'Errors b2');
+    const { status } = await callApi(pharos.url, 'PATCH', `pages/acme/incidents/${(await found())?.['id']}`, {
+      body: { incident: { status: 'resolved' } },
+    });
+    const before = await found();
+    expect([status, before]).toEqual([200, expect.objectContaining({ status: 'resolved', version: 2 })]);
+    expect(await did('prom', prom('b2', 'resolved', -2, -1))).toBe('resolved');
+    // An editor who has it open doesn't lose the change to a version that nobody made.
+    expect(await found()).toEqual(before);
+    const { stdout } = await runWarm(['audit', '--json'], { cwd: folder.path, env: WRITING_ENV });
+    const told = JSON.parse(stdout).entries.filter(({ outcome }: { outcome: string }) => outcome.includes('errors-b2'));
+    expect(told.map(({ actor }: { actor: string }) => actor)).toEqual(['operator', 'intake:prom']);
+  });
+
   it('keeps an alert of a component that the page has not, and says so', async () => {
     const answer = await send('prom', prom('c1', 'firing', -1, null, { component: 'billing' }));
     expect(answer.body.alerts).toEqual([{ key: 'c1', did: 'declared', unknown_component: 'billing' }]);
