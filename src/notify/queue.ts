@@ -252,32 +252,34 @@ function parkedError(channel: string, count: number): Error {
 // Records the notices of pages, each once, and which of them must not be sent.
 
 /**
- * Records the notices of a page. Known ones stay unchanged, so several processes can record the same notices.
+ * Records the notices of a page. Several processes can record the same ones. Messages that still wait are sent as the
+ * page has them by then, for example after their author corrected them.
  *
  * Not sent: updates that existed when their page or list was first seen (a first pass, a backfill, an import), those
  * older than a day, and those that their author wants silent. If the page no longer has a notice, it is withdrawn, and
  * not sent if still waiting.
  *
- * @returns number of new notices to send
+ * @returns number of notices to send that are new or changed
  */
 export function recordNews(database: Database, news: PageNews, now: EpochMs): Promise<number> {
   return database.transaction(async (tx) => {
     const newOrigins = await originsFirstSeen(tx, news.origins, now);
     await rememberComponents(tx, news);
     const [page = ''] = news.origins;
-    let newCount = 0;
+    let count = 0;
     for (const one of news.notices) {
       const isOld = newOrigins.has(page) || (one.origin !== null && newOrigins.has(one.origin));
       const isSilent = isOld || one.isSilent || one.notice.at <= now - NEWS_AGE_MAX_MS;
       const added = await tx.run(
         `INSERT INTO notice (id, page, at, recorded_at, state, reached, document) VALUES (?, ?, ?, ?, ?, '', ?)
-         ON CONFLICT (id) DO NOTHING`,
+         ON CONFLICT (id) DO UPDATE SET document = excluded.document
+           WHERE notice.state IN ('new', 'queued') AND notice.document <> excluded.document`,
         [one.notice.id, news.page.key, one.notice.at, now, isSilent ? 'silent' : 'new', JSON.stringify(one)],
       );
-      if (!isSilent) newCount += added;
+      if (!isSilent) count += added;
     }
     await withdrawOthers(tx, news, now);
-    return newCount;
+    return count;
   });
 }
 

@@ -343,6 +343,30 @@ describe.each(DATABASES)('the outbox over %s', (kind) => {
     expect(told('a@mail.example')).toEqual(['[Acme] New incident: About other']);
   });
 
+  it('sends what an update says by now if it was corrected before it was sent', async () => {
+    await subscribers(['a@mail.example', []]);
+    const texts: string[] = [];
+    const answers: Handover[] = [{ outcome: 'postponed', reason: 'status 429', afterMs: MINUTE_MS }];
+    const deliver: NoticeChannel['deliver'] = async ({ text }) => {
+      texts.push(text);
+      return answers.shift() ?? { outcome: 'delivered' };
+    };
+    channels = [{ id: 'chat', recipients: [''], deliver }];
+    failure = () => new Error('the mail server is away');
+    await recordNews(database, news([notice('n1')]), T0);
+    await sender().run();
+    const { notice: wrong, ...rest } = notice('n1');
+    await recordNews(database, news([{ ...rest, notice: { ...wrong, text: 'What we meant' } }]), T0);
+    failure = () => null;
+    clock.now = toEpochMs(T0 + HOUR_MS);
+    await sender().run();
+    await sender().run();
+    expect(texts).toEqual(['Text of n1', 'What we meant']);
+    expect(mails.map(({ text }) => [text.includes('What we meant'), text.includes('Text of n1')])).toEqual([
+      [true, false],
+    ]);
+  });
+
   it('tries an email channel again for those addresses only that did not get the notice', async () => {
     const answers: Record<string, Handover> = {
       gone: { outcome: 'rejected', reason: 'the mail server answered 550 for this recipient' },
