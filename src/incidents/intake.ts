@@ -61,8 +61,9 @@ async function resolve(tx: Writer, alert: Alert, known: KnownAlert | null, conte
   const { key, endedAt, startedAt } = alert;
   const taken = { key, post: known?.post ?? null, unknownComponent: null };
   if (known?.state === 'resolved') return { ...taken, did: 'known' };
-  // It ends an earlier firing than the current one, if the sender gives times.
-  const isLate = known !== null && known.toldAt !== null && startedAt !== null && startedAt < known.toldAt;
+  // It ends an earlier firing than the current one, if the sender gives times. The start alone may have been corrected.
+  const toldAt = known?.toldAt ?? null;
+  const isLate = toldAt !== null && startedAt !== null && startedAt < toldAt && (endedAt ?? startedAt) <= toldAt;
   if (isLate) return { ...taken, did: 'late' };
   await keep(tx, context, { key, post: taken.post, state: 'resolved', toldAt: endedAt ?? startedAt });
   const row = taken.post === null ? null : await findWritten(tx, taken.post);

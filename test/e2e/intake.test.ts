@@ -127,6 +127,15 @@ describe('the intake of alerts', () => {
     expect(told.map(({ actor }: { actor: string }) => actor)).toEqual(['operator', 'intake:prom']);
   });
 
+  it('ends one whose start was corrected to an earlier time', async () => {
+    // Alertmanager keeps the earliest start of those that two Prometheus servers report.
+    expect(await did('prom', prom('b3', 'firing', -2))).toBe('declared');
+    expect(await did('prom', prom('b3', 'firing', -3))).toBe('known');
+    expect(await did('prom', prom('b3', 'resolved', -5, -4))).toBe('late');
+    expect(await did('prom', prom('b3', 'resolved', -3, -1))).toBe('resolved');
+    expect(await named('Errors b3')).toEqual(['resolved']);
+  });
+
   it('keeps an alert of a component that the page has not, and says so', async () => {
     const answer = await send('prom', prom('c1', 'firing', -1, null, { component: 'billing' }));
     expect(answer.body.alerts).toEqual([{ key: 'c1', did: 'declared', unknown_component: 'billing' }]);
