@@ -128,8 +128,13 @@ function listUpdates(
   // Whoever ends it early says so in the instant in which its window then ends.
   const isSaid = (edge: (typeof edges)[number], { at, status }: Pick<Update, 'at' | 'status'>): boolean =>
     at === edge.at && rankOf(status) >= rankOf(edge.status);
+  // An imported one is first seen long after its author announced it, perhaps when it was over.
+  const isAnnounced =
+    opening.body === '' &&
+    (since >= window.from || one.notify === false) &&
+    said.some(({ at, status }) => status === 'scheduled' && at < since);
   const updates = [
-    opening,
+    ...(isAnnounced ? [] : [opening]),
     ...said.map(({ bodies, ...update }) => {
       const { text, ...lang } = textIn(settings, update.body, bodies);
       const body = text || (edges.findLast((edge) => isSaid(edge, update))?.body ?? '');

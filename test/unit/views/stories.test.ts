@@ -613,6 +613,20 @@ describe('a maintenance', () => {
     expect(agoOf(shown({ startsAt: minutesBefore(30), firstSeenAt: minutesBefore(5) }).announcedAt)).toBe(30);
   });
 
+  it('is not announced a second time, without a word, where its author announced it before it was first seen', () => {
+    const updates = [{ id: '1', at: minutesBefore(900), status: 'scheduled' as const, body: 'We will.' }];
+    const over = { body: '', updates, startsAt: minutesBefore(700), endsAt: minutesBefore(650) };
+    expect(told(shown(over)).map(([at, status]) => [at, status])).toEqual([
+      [900, 'scheduled'],
+      [700, 'in_progress'],
+      [650, 'completed'],
+    ]);
+    // An import, which nobody is told of. Otherwise the announcement stays, since a window that moves is told anew.
+    expect(told(shown({ body: '', updates, notify: false }))).toEqual([[900, 'scheduled', 'We will.']]);
+    expect(told(shown({ body: '', updates })).map(([at]) => at)).toEqual([900, 600]);
+    expect(told(shown({ updates, notify: false })).map(([at]) => at)).toEqual([900, 600]);
+  });
+
   it('never goes back in time when its window moves', () => {
     const moved = shown({ changedAt: minutesBefore(20), startsAt: minutesBefore(-300), endsAt: minutesBefore(-360) });
     expect([agoOf(moved.changedAt), agoOf(moved.editedAt)]).toEqual([20, 20]);
