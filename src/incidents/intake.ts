@@ -130,7 +130,8 @@ function alertState({ severities }: Alert, intake: IntakeConfig): IntakeConfig['
 /** Finds the alert’s component by the intake’s table, then by id, then by name. */
 function alertComponent({ component }: Alert, { components }: IntakeConfig, writing: WritingPage): string | null {
   if (component === null) return null;
-  const mapped = Object.hasOwn(components, component) ? (components[component] ?? component) : component;
+  const given = Object.hasOwn(components, component) ? component : component.trim();
+  const mapped = Object.hasOwn(components, given) ? (components[given] ?? given) : given;
   const name = mapped.toLowerCase();
   const byName = writing.model.components.find((one) => one.name.toLowerCase() === name);
   return findComponent(writing, mapped) ?? byName?.definition.id ?? null;

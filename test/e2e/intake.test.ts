@@ -136,6 +136,14 @@ describe('the intake of alerts', () => {
     expect(await named('Errors b3')).toEqual(['resolved']);
   });
 
+  it('finds a component with spaces around its name', async () => {
+    const answer = await send('prom', prom('c5', 'firing', -1, null, { component: ' website ' }));
+    expect(answer.body.alerts).toEqual([{ key: 'c5', did: 'declared' }]);
+    const told = (await incidents()).find(({ name }) => name === 'Errors c5');
+    expect(told).toMatchObject({ components: [{ name: 'Website', status: 'major_outage' }] });
+    expect(await did('prom', prom('c5', 'resolved', -1, 0))).toBe('resolved');
+  });
+
   it('keeps an alert of a component that the page has not, and says so', async () => {
     const answer = await send('prom', prom('c1', 'firing', -1, null, { component: 'billing' }));
     expect(answer.body.alerts).toEqual([{ key: 'c1', did: 'declared', unknown_component: 'billing' }]);
