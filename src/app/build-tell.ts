@@ -10,7 +10,7 @@ import type { SendMail } from '../mail/mail.ts';
 import { createPrintingMailer, createSmtpPool, type MailPool } from '../mail/mailer.ts';
 import type { PageKey } from '../model/slugs.ts';
 import { HOUR_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
-import { createDeliverer, listRecipients } from '../notify/deliver.ts';
+import { createDeliverer, isOnCall, listRecipients } from '../notify/deliver.ts';
 import { sendToSubscriber } from '../notify/mails.ts';
 import { createNoticeSender, recordNews } from '../notify/queue.ts';
 import { createAddressSeal, erasePending, newSubscriberId, type SubscribablePage } from '../notify/subscribers.ts';
@@ -124,7 +124,8 @@ export function buildTell(base: StoreParts, serving: ServeParts, printsMail: boo
       },
     }),
     tell: (async (news) => {
-      if ((await recordNews(database, news, now())) > 0 && timer !== null) wake();
+      const onCall = channels.latest().flatMap((channel) => (isOnCall(channel) ? channel.id : []));
+      if ((await recordNews(database, news, now(), onCall)) > 0 && timer !== null) wake();
     }) satisfies PublishControl['tell'],
     /** Starts sending. */
     open: () => {

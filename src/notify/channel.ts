@@ -145,7 +145,7 @@ export function shortenBytes(text: string, max: number, measure: (text: string) 
  * State of the alert for an incident. Null: no alert, because this is planned work, or because it adds to an incident that has
  * ended, such as a postmortem.
  */
-function alertState({ event, subject }: Notice): 'open' | 'over' | null {
+export function alertState({ event, subject }: Notice): 'open' | 'over' | null {
   if (event === 'incident_resolved') return 'over';
   return event.startsWith('incident_') && subject.endsAt === null ? 'open' : null;
 }

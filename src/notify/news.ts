@@ -57,6 +57,8 @@ export interface PageNews {
   })[];
   /** The page, and the lists of its upstreams that have been read. */
   readonly origins: readonly string[];
+  /** Ids of all incidents of the page. */
+  readonly subjects: readonly string[];
   /** All updates of the last day, oldest first. */
   readonly notices: readonly PageNotice[];
 }
@@ -86,6 +88,7 @@ export function pageNews(model: PageModel, page: PageIdentity, sources: readonly
       })),
     ),
     origins: [`page:${definition.id}`, ...sources.flatMap(answeredLists)],
+    subjects: model.incidents.map(({ id }) => shortId('incident', definition.id, id)),
     notices: notices.toSorted((a, b) => a.notice.at - b.notice.at),
   };
 }

@@ -13,6 +13,7 @@ import {
   type SenderOptions,
 } from '../outbox/outbox.ts';
 import { type Database, type Reader, type Row, readIn, type Writer } from '../store/database.ts';
+import { alertState } from './channel.ts';
 import { NEWS_AGE_MAX_MS, type Notice, noticeIn, type PageNews, type PageNotice } from './news.ts';
 
 /** The channel of subscribers in the outbox. */
@@ -259,9 +260,10 @@ function parkedError(channel: string, count: number): Error {
  * older than a day, and those that their author wants silent. If the page no longer has a notice, it is withdrawn, and
  * not sent if still waiting.
  *
+ * @param onCall ids of channels whose alerts are closed once their incident is no longer on the page
  * @returns number of notices to send that are new or changed
  */
-export function recordNews(database: Database, news: PageNews, now: EpochMs): Promise<number> {
+export function recordNews(database: Database, news: PageNews, now: EpochMs, onCall: readonly string[] = []) {
   return database.transaction(async (tx) => {
     const newOrigins = await originsFirstSeen(tx, news.origins, now);
     await rememberComponents(tx, news);
@@ -278,7 +280,7 @@ export function recordNews(database: Database, news: PageNews, now: EpochMs): Pr
       );
       if (!isSilent) count += added;
     }
-    await withdrawOthers(tx, news, now);
+    await withdrawOthers(tx, news, now, onCall);
     return count;
   });
 }
@@ -306,15 +308,35 @@ async function rememberComponents(tx: Writer, { page, components }: PageNews): P
   );
 }
 
-async function withdrawOthers(tx: Writer, { page, notices }: PageNews, now: EpochMs): Promise<void> {
-  const current = new Set(notices.map(({ notice }) => notice.id));
+async function withdrawOthers(tx: Writer, news: PageNews, now: EpochMs, onCall: readonly string[]): Promise<void> {
+  const current = new Set(news.notices.map(({ notice }) => notice.id));
   // An hour less than a day, because the page was computed a moment ago.
   const sql = `SELECT id FROM notice WHERE page = ? AND at > ? AND state IN ('new', 'queued')`;
-  const recent = await tx.all(sql, [page.key, now - NEWS_AGE_MAX_MS + 3_600_000]);
-  for (const id of recent.map((row) => String(row['id'])).filter((one) => !current.has(one))) {
+  const recent = await tx.all(sql, [news.page.key, now - NEWS_AGE_MAX_MS + 3_600_000]);
+  const gone = recent.map((row) => String(row['id'])).filter((one) => !current.has(one));
+  const notices = (await readNotices(tx, gone)).map(({ notice }) => notice);
+  for (const id of gone) {
     await tx.run(`UPDATE notice SET state = 'withdrawn' WHERE id = ?`, [id]);
     await tx.run(`DELETE FROM outbox WHERE item = ? AND state = 'queued' AND claimed_until <= ?`, [id, now]);
   }
+  const alerts = notices.filter((one) => alertState(one) === 'open' && !news.subjects.includes(one.subject.id));
+  for (const alert of alerts) await closeAlert(tx, alert, news.page.key, now, onCall);
+}
+
+/** Queues the end of an incident that was deleted for the channels of `onCall` that were told of it. */
+async function closeAlert(tx: Writer, notice: Notice, page: string, now: EpochMs, onCall: readonly string[]) {
+  const row = { recipient: '', kind: 'notice', item: `over/${notice.subject.id}`, sortAt: now } as const;
+  const sent = await tx.all('SELECT channel FROM outbox WHERE item = ?', [notice.id]);
+  const rows = onCall.flatMap((id) => (sent.some(({ channel }) => channel === id) ? { ...row, channel: id } : []));
+  if (rows.length === 0) return;
+  const subject = { ...notice.subject, url: null, status: 'resolved', endsAt: now };
+  const over: Notice = { ...notice, id: row.item, event: 'incident_resolved', subject, text: '', at: now };
+  await tx.run(
+    `INSERT INTO notice (id, page, at, recorded_at, state, reached, document) VALUES (?, ?, ?, ?, 'silent', '', ?)
+     ON CONFLICT (id) DO NOTHING`,
+    [row.item, page, now, now, JSON.stringify({ notice: over })],
+  );
+  await enqueue(tx, rows, now);
 }
 
 /** The components for the page's subscription form; none until it was published with its current gate. */

@@ -45,6 +45,7 @@ function newsOf(id: string, at: number): PageNews {
     page: { key: toPageKey('acme', 1), gate: 1 },
     components: [],
     origins: ['page:config/acme'],
+    subjects: [id],
     notices: [
       {
         notice: {

@@ -70,6 +70,7 @@ const news = (notices: readonly PageNotice[], origins: readonly string[] = []): 
     { id: 'web', name: 'Website' },
   ],
   origins: ['page:config/acme', ...origins],
+  subjects: notices.map((one) => one.notice.subject.id),
   notices,
 });
 
@@ -341,6 +342,49 @@ describe.each(DATABASES)('the outbox over %s', (kind) => {
     await recordNews(database, news([notice('n2', { subject: 'other' })]), T0);
     await sender().run();
     expect(told('a@mail.example')).toEqual(['[Acme] New incident: About other']);
+  });
+
+  it('closes the alerts of an incident that was deleted, in on-call services that were told of it', async () => {
+    const heard: string[] = [];
+    const answers: Handover[] = [];
+    const deliver: NoticeChannel['deliver'] = async ({ event, subject: { id, status, endsAt } }) => {
+      heard.push(`${event} ${id} ${status} ${endsAt === null ? 'open' : endsAt - T0}`);
+      return answers.shift() ?? { outcome: 'delivered' };
+    };
+    const chat: string[] = [];
+    channels = [
+      { id: 'oncall', recipients: [''], deliver },
+      {
+        id: 'chat',
+        recipients: [''],
+        deliver: async ({ event }) => {
+          chat.push(event);
+          return { outcome: 'delivered' };
+        },
+      },
+    ];
+    const record = (one: PageNews) => recordNews(database, one, clock.now, ['oncall']);
+    const kept = notice('n4', { subject: 'kept' });
+    await record(news([notice('n1'), notice('n2', { event: 'incident_updated', at: toEpochMs(T0 + 1) }), kept]));
+    await record(news([notice('n3', { subject: 'plan', event: 'maintenance_announced' }), notice('n1'), kept]));
+    await sender().run();
+    expect(heard.splice(0)).toEqual([
+      'incident_opened outage investigating open',
+      'maintenance_announced plan investigating open',
+      'incident_opened kept investigating open',
+    ]);
+    // `kept` lost an update, but is on the page. The others are not.
+    clock.now = toEpochMs(T0 + MINUTE_MS);
+    const without: PageNews = { ...news([]), subjects: ['kept'] };
+    answers.push({ outcome: 'postponed', reason: 'status 429', afterMs: MINUTE_MS });
+    await record(without);
+    await sender().run();
+    await record(without);
+    clock.now = toEpochMs(T0 + HOUR_MS);
+    await sender().run();
+    const end = `incident_resolved outage resolved ${MINUTE_MS}`;
+    expect(heard).toEqual([end, end]);
+    expect(chat).toEqual(['incident_opened', 'maintenance_announced', 'incident_opened']);
   });
 
   it('sends what an update says by now if it was corrected before it was sent', async () => {

@@ -4,7 +4,7 @@ import type { StoreParts } from '../../app/build-store.ts';
 import { now, sleep } from '../../app/clock.ts';
 import { createChannels } from '../../app/notify/channels.ts';
 import { singleRunner } from '../../app/probe.ts';
-import type { Channel, ChannelKindName } from '../../config/notifications.ts';
+import type { Channel } from '../../config/notifications.ts';
 import {
   countEvents,
   type DeliveryDeps,
@@ -18,7 +18,7 @@ import {
 } from '../../exports/deliver.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { proxySettings } from '../../network/proxy.ts';
-import { createDeliverer, listRecipients } from '../../notify/deliver.ts';
+import { createDeliverer, isOnCall, listRecipients } from '../../notify/deliver.ts';
 import type { Notice, NoticeEvent } from '../../notify/news.ts';
 import type { Handover } from '../../outbox/outbox.ts';
 import { counted } from '../../schema/counted.ts';
@@ -125,9 +125,6 @@ export async function deliverAll(pharos: StoreParts, tell: (done: number, total:
   );
 }
 
-/** Kinds that open an alert, which must be closed again. */
-const ON_CALL: ReadonlySet<ChannelKindName> = new Set(['pagerduty', 'opsgenie', 'grafana_oncall']);
-
 /** Sends a test notice to a channel and prints the result. */
 export async function notifyTest(id: string, options: Options): Promise<number> {
   const config = requireConfig(options.config);
@@ -148,10 +145,7 @@ export async function notifyTest(id: string, options: Options): Promise<number> 
   using progress = createProgress(options.json ?? false);
   try {
     progress.doing(`sending a test message to ${id}`);
-    const events: NoticeEvent[] = [
-      'incident_opened',
-      ...(ON_CALL.has(channel.kind) ? ['incident_resolved' as const] : []),
-    ];
+    const events: NoticeEvent[] = ['incident_opened', ...(isOnCall(channel) ? ['incident_resolved' as const] : [])];
     const at = now();
     let handover: Handover = { outcome: 'delivered' };
     for (const event of events) {

@@ -22,6 +22,7 @@ const news = (...notices: PageNotice[]): PageNews => ({
   page: { key: toPageKey('acme', 1), gate: 1 },
   components: [],
   origins: ['page:config/acme'],
+  subjects: notices.map(({ notice }) => notice.subject.id),
   notices,
 });
 
