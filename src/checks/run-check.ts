@@ -89,7 +89,7 @@ export function resultOf(
     ...{ place, at, state, fault, totalMs },
     since: goesOn ? toEpochMs(Math.min(before.since, since)) : since,
     foundAt: goesOn ? before.foundAt : now,
-    certificateEndsAt: certificateEndsAt ?? before?.certificateEndsAt ?? null,
+    certificateEndsAt: certificateEndsAt ?? (totalMs === null ? (before?.certificateEndsAt ?? null) : null),
     recent: [...(before?.recent ?? []), ...answer].slice(-RECENT_MAX),
     usualMs: [...(before?.usualMs ?? []), ...usual].slice(-USUAL_MAX),
   };

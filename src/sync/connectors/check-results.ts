@@ -92,7 +92,10 @@ export function combinePlaces(check: Check, results: readonly CheckResult[], now
     decisive === undefined ? { state, since: null } : { state, since: decisive.since, foundAt: decisive.foundAt };
   // The state began when more than half of the places reported it.
   if (down.length > half) return combined('major_outage', down[half]);
-  if (down.length > 0 || troubled.length > half) return combined('degraded', down[0] ?? troubled[half]);
+  // Since the first was down, or since the others were half of them again.
+  const [first, other] = [down[0], those(['operational', 'degraded'])[total - half - 1]];
+  if (first !== undefined) return combined('degraded', (other?.since ?? 0) > first.since ? other : first);
+  if (troubled.length > half) return combined('degraded', troubled[half]);
   return combined('operational', those(['operational']).at(-1));
 }
 
@@ -100,7 +103,7 @@ export function combinePlaces(check: Check, results: readonly CheckResult[], now
 const DETAIL_AGE_MIN_MS = 5 * MINUTE_MS;
 /** A result may be stored this long after it was found, so a pass may have missed it. */
 const WRITTEN_WITHIN_MS = 5 * SECOND_MS;
-/** Older answers of a place aren't listed, because it may be gone. */
+/** Older answers of a place don't count, because it may be gone. */
 const ANSWER_AGE_MAX_MS = DAY_MS;
 
 /** Turns checks into monitors with their last answers by place, sorted by id. */
@@ -150,12 +153,12 @@ export function projectChecks(
 }
 
 function toDetail(id: MonitorId, results: readonly CheckResult[], now: EpochMs, fetchedAt: number): MonitorDetail {
-  const ends = results.flatMap(({ certificateEndsAt }) => certificateEndsAt ?? []);
+  const lately = results.filter(({ at }) => now - at <= ANSWER_AGE_MAX_MS);
+  const ends = lately.flatMap(({ certificateEndsAt }) => certificateEndsAt ?? []);
   return createDetail(id, now, {
     uptime: {
       ...{ periodDays: null, checksTotal: null, checksUp: null, uptimeRatio: null, responseTimeAverageMs: null },
-      places: results
-        .filter(({ at }) => now - at <= ANSWER_AGE_MAX_MS)
+      places: lately
         .toSorted((a, b) => compareIds(a.place, b.place))
         .map(({ place, at, state, totalMs }) => ({ place, at, state, responseTimeMs: totalMs })),
       ...(ends.length === 0 ? {} : { certificateEndsAt: toEpochMs(Math.min(...ends)) }),

@@ -101,7 +101,7 @@ describe('a result', () => {
   const check = checkOf({ url: 'https://shop.example' });
   const at = (seconds: number): EpochMs => toEpochMs(START + seconds * 1_000);
   const verdictAt = (seconds: number, state: CheckResult['state'], since = seconds) => ({
-    ...{ state, at: at(seconds), since: at(since), hasAnswered: true, certificateEndsAt: null },
+    ...{ state, at: at(seconds), since: at(since), hasAnswered: true, certificateEndsAt: null as EpochMs | null },
     fault: state === 'operational' ? null : 'status 500',
     phases: { total: 40.4 },
   });
@@ -116,6 +116,15 @@ describe('a result', () => {
     expect([third.since, third.foundAt, third.totalMs]).toEqual([at(60), at(62.5), null]);
     expect(recorded(third, verdictAt(90, 'major_outage')).foundAt).toBe(at(62.5));
     expect(recorded(third, verdictAt(90, 'major_outage')).since).toBe(at(60));
+  });
+
+  it('keeps when its certificate ends during an outage, and forgets it once the answer has none', () => {
+    const endsAt = at(1e6);
+    const first = recorded(null, { ...verdictAt(0, 'operational'), certificateEndsAt: endsAt });
+    const second = recorded(first, verdictAt(30, 'major_outage'));
+    expect(second.certificateEndsAt).toBe(endsAt);
+    // Its address now begins with http:.
+    expect(recorded(second, verdictAt(60, 'operational')).certificateEndsAt).toBeNull();
   });
 
   it('begins anew after a gap', () => {

@@ -59,6 +59,16 @@ describe('the places', () => {
     ).toBe('degraded');
   });
 
+  it('make it degraded after an outage from when no more than half of them said so', () => {
+    expect(
+      combine(
+        resultAt('ams', 'operational', { since: ago(20), foundAt: ago(19) }),
+        resultAt('fra', 'major_outage', { since: ago(200) }),
+        resultAt('iad', 'operational'),
+      ),
+    ).toEqual({ state: 'degraded', since: ago(20), foundAt: ago(19) });
+  });
+
   it('count for nothing when they have not answered lately, or had no network', () => {
     const old = { at: toEpochMs(NOW - checkHeldMs(CHECK) - 1) };
     expect(combine(resultAt('ams', 'major_outage', old), resultAt('fra', 'operational')).state).toBe('operational');
@@ -130,7 +140,8 @@ describe('a pass', () => {
       knows(
         stored('website', { state: 'major_outage', since: ago(20), totalMs: null, certificateEndsAt: end }),
         { ...stored('website', { recent: [{ at: ago(30), ms: 41 }] }), place: 'ams' },
-        { ...stored('website', { at: ago(90_000) }), place: 'closed-down' },
+        // Its certificate was replaced since.
+        { ...stored('website', { at: ago(90_000), certificateEndsAt: ago(1_000) }), place: 'closed-down' },
         stored('gone', {}),
       ),
     );
