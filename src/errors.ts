@@ -67,6 +67,11 @@ export function isStatusError(error: unknown): error is StatusError {
   return error instanceof StatusError;
 }
 
+/** Whether the database can't be used. */
+export function isStoreError(error: unknown): error is StatusError {
+  return isStatusError(error) && error.code.startsWith('STORE_');
+}
+
 /** The message of anything thrown, for a log line. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

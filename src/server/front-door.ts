@@ -13,6 +13,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { clientAddressOf, isForwarded } from '../access/client-address.ts';
+import { isStoreError } from '../errors.ts';
 import { type Address, createAddressBook, type SiteAddresses } from './address.ts';
 import {
   type Answer,
@@ -138,11 +139,15 @@ function factsForLog(options: FrontDoorOptions, request: IncomingMessage): Visit
 function fail(visit: Visit, error: unknown): void {
   const isTooLarge = error instanceof BodyTooLargeError;
   if (!isTooLarge) visit.options.onError(error, (visit.request.url ?? '/').split('?', 1)[0] ?? '');
-  reply(
-    visit,
-    isTooLarge ? plain(413, 'The body is larger than 64 kB.') : plain(500, 'Something went wrong on our side.'),
-  );
+  const status = isTooLarge ? 413 : isStoreError(error) ? 503 : 500;
+  reply(visit, plain(status, FAULTS[status], status === 503 ? { 'retry-after': '30' } : {}));
 }
+
+const FAULTS = {
+  413: 'The body is larger than 64 kB.',
+  500: 'Something went wrong on our side.',
+  503: 'This is temporarily unavailable. Try again in a few minutes.',
+};
 
 /** Decides in this order: is the request well formed, what is at the address, is the method allowed, may it be seen. */
 function answer({ options, request, head, address }: Visit): Answer | Promise<Answer> {

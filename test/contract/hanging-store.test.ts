@@ -32,10 +32,13 @@ describe('while the database or the disk hangs or is full', () => {
       site: { url: 'http://127.0.0.1:4321', name: 'Example' },
       data: join(folder.path, 'data'),
       operators: { token: '${OPERATOR_TOKEN}' },
+      access: { smtp: '${SMTP_URL}', from: 'status@example.com' },
+      subscriptions: true,
       pages,
     };
     writeFileSync(file, JSON.stringify(config));
     process.env['OPERATOR_TOKEN'] = TOKEN;
+    process.env['SMTP_URL'] = 'smtp://127.0.0.1:9';
     const loaded = loadConfig(file);
     if (loaded === null) throw new Error('no configuration');
     const log = createLog({ isQuiet: true, secrets: new Set() });
@@ -45,6 +48,7 @@ describe('while the database or the disk hangs or is full', () => {
   });
   afterEach(async () => {
     delete process.env['OPERATOR_TOKEN'];
+    delete process.env['SMTP_URL'];
     restore();
     ended.reject(FULL);
     await door.close();
@@ -123,6 +127,17 @@ describe('while the database or the disk hangs or is full', () => {
     expect([status, text]).toEqual([200, expect.stringMatching(/^pharos_pages_published 1$/m)]);
     expect(text).toMatch(/^pharos_component_state\{page="acme",/m);
     expect((await fetch(`${door.url}/acme/`)).status).toBe(200);
+  });
+
+  it('that refuses, visitors who subscribe are told to try again', async () => {
+    breakStore(() => Promise.reject(FULL));
+    const page = `${door.url}/acme/subscribe/`;
+    const body = new URLSearchParams({ email: 'ann@example.com' });
+    for (const answer of [await fetch(page), await fetch(page, { method: 'POST', body })])
+      expect([answer.status, answer.headers.get('retry-after'), await answer.text()]).toEqual([
+        ...[503, '30'],
+        'This is temporarily unavailable. Try again in a few minutes.\n',
+      ]);
   });
 
   it.each([

@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { digest } from '../../access/digest.ts';
 import type { IntakeConfig } from '../../config/intake.ts';
-import { isStatusError } from '../../errors.ts';
+import { isStoreError } from '../../errors.ts';
 import { readAlerts, type Taken, takeAlert } from '../../incidents/intake.ts';
 import type { Call } from '../../incidents/operation.ts';
 import { matchOperation, openApiDocument } from '../../incidents/operations.ts';
@@ -55,7 +55,7 @@ async function orRefusal(remedy: string, respond: () => Promise<Answer>): Promis
     return await respond();
   } catch (error) {
     if (error instanceof Refusal) return refusalAnswer(error);
-    if (!isStatusError(error) || !error.code.startsWith('STORE_')) throw error;
+    if (!isStoreError(error)) throw error;
     return refusalAnswer(new Refusal(503, `The database is temporarily unavailable. ${remedy}`));
   }
 }

@@ -2,7 +2,7 @@
 
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { isSameOrigin } from '../../access/access.ts';
-import { isStatusError, messageOf } from '../../errors.ts';
+import { isStatusError, isStoreError, messageOf } from '../../errors.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Renderer } from '../../publish/draw/renderer.ts';
 import type { ViewByKind } from '../../views/html.ts';
@@ -98,7 +98,7 @@ export function createOpsRoutes(options: OpsRoutesOptions) {
     try {
       return await answer(options, request, rest.join('/'));
     } catch (error) {
-      if (!isStatusError(error) || !error.code.startsWith('STORE_')) throw error;
+      if (!isStoreError(error)) throw error;
       return plain(503, `Can’t use the store: ${messageOf(error)}`);
     }
   };
