@@ -258,7 +258,7 @@ function parkedError(channel: string, count: number): Error {
  *
  * Not sent: updates that existed when their page or list was first seen (a first pass, a backfill, an import), those
  * older than a day, and those that their author wants silent. If the page no longer has a notice, it is withdrawn, and
- * not sent if still waiting.
+ * not sent if still waiting, until the page has it again.
  *
  * @param onCall ids of channels whose alerts are closed once their incident is no longer on the page
  * @returns number of notices to send that are new or changed
@@ -274,8 +274,9 @@ export function recordNews(database: Database, news: PageNews, now: EpochMs, onC
       const isSilent = isOld || one.isSilent || one.notice.at <= now - NEWS_AGE_MAX_MS;
       const added = await tx.run(
         `INSERT INTO notice (id, page, at, recorded_at, state, reached, document) VALUES (?, ?, ?, ?, ?, '', ?)
-         ON CONFLICT (id) DO UPDATE SET document = excluded.document
-           WHERE notice.state IN ('new', 'queued') AND notice.document <> excluded.document`,
+         ON CONFLICT (id) DO UPDATE SET document = excluded.document,
+             state = CASE notice.state WHEN 'withdrawn' THEN excluded.state ELSE notice.state END
+           WHERE notice.state = 'withdrawn' OR notice.state IN ('new', 'queued') AND notice.document <> excluded.document`,
         [one.notice.id, news.page.key, one.notice.at, now, isSilent ? 'silent' : 'new', JSON.stringify(one)],
       );
       if (!isSilent) count += added;
@@ -316,7 +317,7 @@ async function withdrawOthers(tx: Writer, news: PageNews, now: EpochMs, onCall: 
   const gone = recent.map((row) => String(row['id'])).filter((one) => !current.has(one));
   const notices = (await readNotices(tx, gone)).map(({ notice }) => notice);
   for (const id of gone) {
-    await tx.run(`UPDATE notice SET state = 'withdrawn' WHERE id = ?`, [id]);
+    await tx.run(`UPDATE notice SET state = 'withdrawn', reached = '' WHERE id = ?`, [id]);
     await tx.run(`DELETE FROM outbox WHERE item = ? AND state = 'queued' AND claimed_until <= ?`, [id, now]);
   }
   const alerts = notices.filter((one) => alertState(one) === 'open' && !news.subjects.includes(one.subject.id));
@@ -325,7 +326,7 @@ async function withdrawOthers(tx: Writer, news: PageNews, now: EpochMs, onCall: 
 
 /** Queues the end of an incident that was deleted for the channels of `onCall` that were told of it. */
 async function closeAlert(tx: Writer, notice: Notice, page: string, now: EpochMs, onCall: readonly string[]) {
-  const row = { recipient: '', kind: 'notice', item: `over/${notice.subject.id}`, sortAt: now } as const;
+  const row = { recipient: '', kind: 'notice', item: `over/${notice.subject.id}/${now}`, sortAt: now } as const;
   const sent = await tx.all('SELECT channel FROM outbox WHERE item = ?', [notice.id]);
   const rows = onCall.flatMap((id) => (sent.some(({ channel }) => channel === id) ? { ...row, channel: id } : []));
   if (rows.length === 0) return;
@@ -337,6 +338,9 @@ async function closeAlert(tx: Writer, notice: Notice, page: string, now: EpochMs
     [row.item, page, now, now, JSON.stringify({ notice: over })],
   );
   await enqueue(tx, rows, now);
+  // If the incident comes back, it opens another alert.
+  const values = rows.map(({ channel }) => [channel, notice.id]);
+  await tx.runMany(`DELETE FROM outbox WHERE channel = ? AND item = ? AND state = 'sent'`, values);
 }
 
 /** The components for the page's subscription form; none until it was published with its current gate. */

@@ -342,6 +342,11 @@ describe.each(DATABASES)('the outbox over %s', (kind) => {
     await recordNews(database, news([notice('n2', { subject: 'other' })]), T0);
     await sender().run();
     expect(told('a@mail.example')).toEqual(['[Acme] New incident: About other']);
+    // A draft by mistake: it comes back as it was.
+    await recordNews(database, news([notice('n1'), notice('n2', { subject: 'other' })]), T0);
+    clock.now = toEpochMs(T0 + HOUR_MS);
+    await sender().run();
+    expect(told('a@mail.example')).toEqual(['[Acme] New incident: About other', '[Acme] New incident: About outage']);
   });
 
   it('closes the alerts of an incident that was deleted, in on-call services that were told of it', async () => {
@@ -383,7 +388,16 @@ describe.each(DATABASES)('the outbox over %s', (kind) => {
     clock.now = toEpochMs(T0 + HOUR_MS);
     await sender().run();
     const end = `incident_resolved outage resolved ${MINUTE_MS}`;
-    expect(heard).toEqual([end, end]);
+    expect(heard.splice(0)).toEqual([end, end]);
+    // It was withdrawn by mistake.
+    await record(news([notice('n1')]));
+    await sender().run();
+    await record(without);
+    await sender().run();
+    expect(heard).toEqual([
+      'incident_opened outage investigating open',
+      `incident_resolved outage resolved ${HOUR_MS}`,
+    ]);
     expect(chat).toEqual(['incident_opened', 'maintenance_announced', 'incident_opened']);
   });
 
