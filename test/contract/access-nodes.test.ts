@@ -75,6 +75,17 @@ describe('gates of two nodes', () => {
     expect([await here.sees('vault'), await here.sees('team')]).toEqual([true, true]);
   });
 
+  it('sign nobody in without effect when the other has another password, and say why', async () => {
+    await behind.access.setPages([passwordPage('vault', 'another')]);
+    const visitor = new Visitor(ahead);
+    const answer = await visitor.post('vault', 'login/', { password: 'another' });
+    expect([answer.status, answer.body]).toEqual([503, expect.stringContaining('Sign-in is temporarily unavailable.')]);
+    expect((await visitor.post('vault', 'login/', { password: PASSWORD })).status).toBe(403);
+    expect(ahead.errors.map(String)).toEqual([
+      'Error: Nobody can sign in to vault: its password or email domains differ from those in the database, which another node wrote. Give all nodes the same configuration.',
+    ]);
+  });
+
   it('end a session at once where its visitor signs out, and on the other node within a quarter of a second', async () => {
     await behind.access.setPages(PAGES);
     const visitor = new Visitor(ahead);

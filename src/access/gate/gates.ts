@@ -16,8 +16,8 @@ interface KnownPage {
 
 /** Simultaneous password checks: each occupies a thread of the pool that also reads files. */
 export const HASHES_AT_ONCE = 2;
-const UNRECORDED =
-  'its password or email domains differ from those in the database, which is read-only here. Run "pharos start" where it can be written.';
+const differs = (isReadOnly = false): string =>
+  `its password or email domains differ from those in the database, which ${isReadOnly ? 'is read-only here. Run "pharos start" where it can be written.' : 'another node wrote. Give all nodes the same configuration.'}`;
 
 export type GateKinds = ReturnType<typeof gateKinds>;
 export type Gates = ReturnType<typeof createGates>;
@@ -97,7 +97,7 @@ export function createGates(database: Database, random: RandomBytes, onError: (e
     if (await isUnchanged(stored, page)) take(page, version);
     else {
       foreign.set(slug, { page, version });
-      if (database.isReadOnly) onError(new Error(`Nobody can sign in to ${slug}: ${UNRECORDED}`), 'gates');
+      onError(new Error(`Nobody can sign in to ${slug}: ${differs(database.isReadOnly)}`), 'gates');
     }
     return stored;
   }
