@@ -376,6 +376,40 @@ describe('the form of operators', () => {
       await callApi(pharos.url, 'DELETE', `pages/acme/incidents/${id}`);
   });
 
+  it('gives back what was written when the session has ended or the page is gone, and reflects no other site’s form', async () => {
+    const text = '<b>We</b> look\nat it.';
+    await write();
+    const fill = async (): Promise<void> => {
+      await page.getByLabel('Title').fill('Lost?');
+      await page.getByLabel('Message for visitors').fill(text);
+    };
+    await fill();
+    await page
+      .locator('input[name=page]')
+      .first()
+      .evaluate((field: HTMLInputElement) => {
+        field.value = 'renamed';
+      });
+    await press('Publish incident');
+    expect(await page.locator('pre').innerText()).toContain(`Lost?\n\n${text}`);
+    await page.getByRole('link', { name: 'Operators' }).click();
+    await page.getByRole('heading', { name: 'Upstreams' }).waitFor();
+
+    await write();
+    await fill();
+    await context.clearCookies();
+    await press('Publish incident');
+    expect(await page.locator('pre').innerText()).toContain(`Lost?\n\n${text}`);
+    await page.getByLabel('Token').fill(OPERATOR);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Upstreams' }).waitFor();
+
+    const body = new URLSearchParams({ page: 'acme', name: 'Forged', step: 'send' });
+    const forged = { method: 'POST', headers: { origin: 'https://evil.example' }, body };
+    expect(await (await fetch(`${pharos.url}/-/ops/write`, forged)).text()).not.toContain('Forged');
+    expect(await shown()).not.toMatch(/Lost|Forged/);
+  });
+
   it('fits a phone, and axe finds nothing', async () => {
     const scripted = await browser.newContext({ viewport: { width: 320, height: 640 } });
     const opened = await signIn(scripted);

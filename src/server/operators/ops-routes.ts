@@ -81,6 +81,7 @@ const NEVER_KEPT: OutgoingHttpHeaders = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
+const NO_PAGE = 'The page no longer exists, or you may not write on it any more.';
 /** Notices after a button was pressed, by the value of `did` in the address. */
 const NOTICES: Readonly<Record<string, string>> = {
   pulling: 'Sync queued. New data will be published.',
@@ -154,7 +155,10 @@ const POSTS: Readonly<Record<string, Act>> = {
   }),
   write: withForm(async (options, request, form, { formToken, operator }) => {
     const result = await options.forms.submit(form, { formToken, operator, address: request.clientAddress });
-    if (result === null) return goTo('../ops?did=unknown');
+    const written = writtenText(form);
+    if (result === null && written === '') return goTo('../ops?did=unknown');
+    if (result === null)
+      return page(options, 404, 'ops-sign-in', { ...opsLeadView('../ops', 'Operators', written), fault: NO_PAGE });
     if (result.kind === 'done') return goTo(result.location);
     return page(options, result.status, 'ops-write', result.view);
   }),
@@ -248,11 +252,18 @@ function withForm(
 ): Act {
   return async (options, request) => {
     const session: OperatorSession | null = await options.sessions.find(presentedCookie(options, request));
-    if (session === null) return signInPage(options, request, 401, null);
     const form = readForm(request.headers, await request.body());
-    if (!isFromHere(request) || !isOwnForm(form, session)) return signInPage(options, request, 403, 'refused');
-    return act(options, request, form, session);
+    const isOurs = isFromHere(request);
+    if (session !== null && isOurs && isOwnForm(form, session)) return act(options, request, form, session);
+    const written = isOurs ? writtenText(form) : '';
+    return signInPage(options, request, session === null ? 401 : 403, session && 'refused', { written });
   };
+}
+
+/** The titles and texts in a form. */
+function writtenText(form: URLSearchParams): string {
+  const texts = [...form].flatMap(([name, text]) => (/^(?:name|title|body)\b/.test(name) && text ? [text] : []));
+  return texts.join('\n\n');
 }
 
 /** The same, for admins only. */
@@ -277,7 +288,7 @@ async function signInPage(
   request: OwnRequest,
   status: number,
   fault: OpsSignInFault | null,
-  more: { readonly minutes?: number } = {},
+  more: { readonly minutes?: number; readonly written?: string } = {},
 ): Promise<Answer> {
   const up = request.path === 'ops' ? '' : '../';
   const view = opsSignInView({ ...more, fault, up, hasProvider: options.provider.isOn() });

@@ -14,10 +14,12 @@ interface OpsSignInInit {
   readonly up: string;
   /** Whether operators sign in by an identity provider. */
   readonly hasProvider?: boolean;
+  /** What somebody wrote in a form that is refused. */
+  readonly written?: string;
 }
 
 /** The form to sign in. */
-export function opsSignInView({ fault, minutes = 15, up, hasProvider = false }: OpsSignInInit) {
+export function opsSignInView({ fault, minutes = 15, up, hasProvider = false, written = '' }: OpsSignInInit) {
   const faults: Record<OpsSignInFault, string> = {
     wrong: 'Incorrect token.',
     limited: `Too many attempts. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
@@ -35,6 +37,7 @@ export function opsSignInView({ fault, minutes = 15, up, hasProvider = false }: 
     shell: buildPlainShell({ locale: 'en', title: 'Operators', siteTitle: null, base: `${up}../` }),
     heading: 'Operators',
     body: 'Sign in with a token of operators or of the API. The session lasts up to eight hours.' as string | null,
+    written: written === '' ? null : `Not published. Copy what you wrote before you go on:\n\n${written}`,
     fault: fault === null ? null : faults[fault],
     forms: [form],
     // To the identity provider, or on.
@@ -43,6 +46,6 @@ export function opsSignInView({ fault, minutes = 15, up, hasProvider = false }: 
 }
 
 /** Leads on to another address, by itself and by a link. */
-export function opsLeadView(href: string, text: string): ReturnType<typeof opsSignInView> {
-  return { ...opsSignInView({ fault: null, up: '../' }), body: null, forms: [], link: { href, text } };
+export function opsLeadView(href: string, text: string, written = ''): ReturnType<typeof opsSignInView> {
+  return { ...opsSignInView({ fault: null, up: '../', written }), body: null, forms: [], link: { href, text } };
 }
