@@ -19,7 +19,9 @@ export const SlugSchema = z
   .string()
   .regex(SLUG, 'expected at most 256 lower-case letters, digits and -')
   .refine((slug) => !SLUG.test(slug) || isSlug(slug), 'this name is reserved. Choose another slug');
-export const HttpUrlSchema = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
+export const HttpUrlSchema = z
+  .url({ protocol: /^https?$/, error: 'expected an http(s) address' })
+  .refine((text) => !/^https?:\/\/[^/?#]*,/i.test(text), 'expected one address, without a comma in its host name');
 export const LinkSchema = z
   .string()
   .regex(/^(https?:\/\/|mailto:)/, 'expected an address that starts with https://, http:// or mailto:')

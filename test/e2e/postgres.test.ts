@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { startPostgres } from '../helpers/databases.ts';
@@ -131,6 +132,11 @@ it('serves a home page in each language without its server, and closes what a re
   expect([closed, await statusOf(node, '/de/')]).toEqual([404, 404]);
   const said = (): string => node.stderr() + node.stdout();
   expect(said()).not.toContain('the old one stays active');
+  process.kill(node.pid, 'SIGHUP');
+  await eventually(
+    async () => said().split('Pharos tries again').length,
+    (count) => count > 2,
+  );
   await server.comeBack();
   const reloaded = await eventually(
     async () => said(),
@@ -138,4 +144,7 @@ it('serves a home page in each language without its server, and closes what a re
   );
   expect(reloaded).toContain('configuration reloaded');
   expect(await statusOf(node, '/acme/')).toBe(404);
+  // Another signal meanwhile takes the place of the first.
+  await sleep(6_000);
+  expect(said().split('configuration reloaded')).toHaveLength(2);
 });

@@ -320,6 +320,13 @@ describe('output', () => {
     expect(s3Of({ endpoint, region: 'mars-1' })?.region).toBe('mars-1');
   });
 
+  it('refuses two addresses in one text, and says that it takes one', () => {
+    expect(faultsOf('site: { url: "https://a.example,https://b.example" }\n')).toEqual([
+      expect.stringContaining('site.url: expected one address, without a comma in its host name'),
+    ]);
+    expect(load('site: { url: "https://a.example/b,c" }\n').site.url).toBe('https://a.example/b,c');
+  });
+
   it('ends a prefix with a slash', () => {
     expect(['', 'status', 'a/b/'].map((prefix) => s3Of({ prefix })?.prefix)).toEqual(['', 'status/', 'a/b/']);
   });

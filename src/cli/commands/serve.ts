@@ -90,7 +90,9 @@ export async function untilServed(pharos: Pharos, door: Door, serving: Serving):
   const { log } = serving;
   const stopping = new AbortController();
   closing.defer(() => stopping.abort());
-  closing.defer(onHangUp(() => reload(pharos, serving, stopping.signal)));
+  let newest = 0;
+  const begin = (own: number) => reload(pharos, serving, stopping.signal, () => own === newest);
+  closing.defer(onHangUp(() => begin(++newest)));
   await pharos.serving.taking?.open();
   const signal = await untilStopped();
   log.info({ signal }, 'stopping');
@@ -112,9 +114,9 @@ const RELOAD_AGAIN_MS = 5_000;
 /**
  * Reads the configuration again, and replaces the old one if it is valid. Errors are logged, each with its path, and
  * change nothing. Doesn't wait for a reload in progress, which may be waiting for a run, because this one may close a
- * page. After `stopping`, nothing is started any more.
+ * page. After `stopping`, nothing is started any more. Only the newest tries again.
  */
-async function reload(pharos: Pharos, serving: Serving, stopping: AbortSignal): Promise<void> {
+async function reload(pharos: Pharos, serving: Serving, stopping: AbortSignal, isNewest: () => boolean): Promise<void> {
   const { load, log, secrets, onReloaded } = serving;
   const note = (outcome: string): void => pharos.base.audit.note({ actor: 'signal', action: 'reload', outcome });
   if (stopping.aborted) return;
@@ -136,7 +138,8 @@ async function reload(pharos: Pharos, serving: Serving, stopping: AbortSignal): 
     if (issues.length === 0) log.error(messageOf(error));
     if (isStatusError(error) && error.code === 'STORE_UNAVAILABLE') {
       log.error('The configuration is not completely in force before the database can be used. Pharos tries again.');
-      return wait(RELOAD_AGAIN_MS, undefined, { ref: false }).then(() => reload(pharos, serving, stopping));
+      await wait(RELOAD_AGAIN_MS, undefined, { ref: false });
+      return isNewest() ? reload(pharos, serving, stopping, isNewest) : undefined;
     }
     log.error('Configuration not reloaded; the old one stays active.');
     const reason = issues.length === 0 ? messageOf(error) : issues.map(({ path }) => path || '(document)').join(', ');

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { toSlug } from '../../model/slugs.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../model/time.ts';
+import { HttpUrlSchema } from '../../schema/scalars.ts';
 import { Secret } from '../../schema/secret.ts';
 import { FlagSchema, HeaderNameSchema, NumberSchema, SecretSchema } from './wire.ts';
 
@@ -85,9 +86,7 @@ const textAssertion = <Shape extends z.ZodRawShape>(shape: Shape) =>
 const HttpSchema = z.strictObject({
   type: z.literal('http'),
   ...COMMON,
-  url: z
-    .url({ protocol: /^https?$/, error: 'expected an http(s) address' })
-    .max(2_048, 'expected at most 2048 characters')
+  url: HttpUrlSchema.max(2_048, 'expected at most 2048 characters')
     .refine(
       (text) => (URL.parse(text)?.username ?? '') === '',
       'expected an address without user name; put it into auth',

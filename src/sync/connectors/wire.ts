@@ -6,6 +6,7 @@ import { HOST_NAME, safeLink } from '../../model/scalars.ts';
 import type { State } from '../../model/state.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import { expected } from '../../schema/issue-words.ts';
+import { HttpUrlSchema } from '../../schema/scalars.ts';
 
 /** Longest name or title kept; the uptime service allows 256. */
 const NAME_CHARS_MAX = 500;
@@ -62,13 +63,12 @@ export const ListSchema = z
   .transform((items) => items ?? []);
 
 /** An address of the operator's: http or https, no user info, no query, no fragment, no slash at the end. */
-export const BaseUrlSchema = z
-  .url({ protocol: /^https?$/ })
-  .refine((text) => {
-    const url = URL.parse(text);
-    return url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
-  }, 'expected a URL without user name, password, query or fragment; give secrets in their own options')
-  .transform((text) => text.replace(/\/+$/, ''));
+export const BaseUrlSchema = HttpUrlSchema.refine((text) => {
+  const url = URL.parse(text);
+  return url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+}, 'expected a URL without user name, password, query or fragment; give secrets in their own options').transform(
+  (text) => text.replace(/\/+$/, ''),
+);
 
 /** A secret that goes into a header: visible characters only, so that it cannot break out of it. */
 export const SecretSchema = z

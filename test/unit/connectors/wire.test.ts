@@ -70,6 +70,7 @@ describe('scalars as upstreams write them', () => {
     [BaseUrlSchema, 'https://x.test?key=1', undefined],
     [BaseUrlSchema, 'https://u:p@x.test', undefined],
     [BaseUrlSchema, 'file:///etc/passwd', undefined],
+    [BaseUrlSchema, 'https://a.test,https://b.test', undefined],
     [HeadersSchema, { 'X-Key': 'a b' }, { 'x-key': 'a b' }],
     [HeadersSchema, { 'X-Key': 'a\r\nX-Evil: 1' }, undefined],
     [HeadersSchema, { 'X Key': 'a' }, undefined],
