@@ -14,8 +14,8 @@ export interface OwnRequest {
   readonly isSecure: boolean;
   /** Whether it was sent to the site's own host or came from this machine, rather than to a page's domain. */
   readonly isSiteHost: boolean;
-  /** Reads the body, at most 64 kB. */
-  readonly body: () => Promise<Buffer>;
+  /** Reads the body, by default at most 64 kB. */
+  readonly body: (bytesMax?: number) => Promise<Buffer>;
 }
 
 export interface Answer {
@@ -59,10 +59,10 @@ export function retryAfter(ms: number): OutgoingHttpHeaders {
   return { 'retry-after': String(Math.ceil(ms / 1_000)) };
 }
 
-/** The fields of a form; empty: the body is none. */
+/** The fields of a form, with line breaks as browsers count them; empty: the body is none. */
 export function readForm(headers: IncomingHttpHeaders, body: Buffer): URLSearchParams {
   const isForm = (headers['content-type'] ?? '').startsWith('application/x-www-form-urlencoded');
-  return new URLSearchParams(isForm ? body.toString('utf8') : '');
+  return new URLSearchParams(isForm ? body.toString('utf8').replaceAll('%0D%0A', '%0A') : '');
 }
 
 /** From which site a request was sent, and to which. */
@@ -127,24 +127,24 @@ export function isReturning({ ifNoneMatch, cacheControl, fetchSite, cookie }: Re
   );
 }
 
-/** Forms and hooks are small; anything larger is refused before it is read. */
+/** Most forms and hooks are small; anything larger is refused before it is read. */
 const BODY_BYTES_MAX = 64 * 1024;
 
 export class BodyTooLargeError extends Error {
-  constructor() {
-    super(`the body is larger than ${BODY_BYTES_MAX} bytes`);
+  constructor(bytesMax: number) {
+    super(`The body is larger than ${bytesMax / 1024} kB.`);
     this.name = 'BodyTooLargeError';
   }
 }
 
-/** Reads the whole body, at most 64 kB. A larger one throws BodyTooLargeError, and the rest is not read. */
-export async function readBody(request: IncomingMessage): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX) throw new BodyTooLargeError();
+/** Reads the whole body. A larger one throws BodyTooLargeError, and the rest is not read. */
+export async function readBody(request: IncomingMessage, bytesMax = BODY_BYTES_MAX): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw new BodyTooLargeError(bytesMax);
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX) throw new BodyTooLargeError();
+    if (bytes > bytesMax) throw new BodyTooLargeError(bytesMax);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

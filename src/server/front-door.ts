@@ -139,12 +139,12 @@ function factsForLog(options: FrontDoorOptions, request: IncomingMessage): Visit
 function fail(visit: Visit, error: unknown): void {
   const isTooLarge = error instanceof BodyTooLargeError;
   if (!isTooLarge) visit.options.onError(error, (visit.request.url ?? '/').split('?', 1)[0] ?? '');
-  const status = isTooLarge ? 413 : isStoreError(error) ? 503 : 500;
-  reply(visit, plain(status, FAULTS[status], status === 503 ? { 'retry-after': '30' } : {}));
+  const status = isStoreError(error) ? 503 : 500;
+  const fault = plain(status, FAULTS[status], status === 503 ? { 'retry-after': '30' } : {});
+  reply(visit, isTooLarge ? plain(413, error.message) : fault);
 }
 
 const FAULTS = {
-  413: 'The body is larger than 64 kB.',
   500: 'Something went wrong on our side.',
   503: 'This is temporarily unavailable. Try again in a few minutes.',
 };
@@ -239,7 +239,7 @@ async function ownAnswer(
     trace: traceOf(request.headers['traceparent']),
     isSecure: options.isHttpsSite,
     isSiteHost: address.isSite,
-    body: () => readBody(request),
+    body: (bytesMax) => readBody(request, bytesMax),
   });
   return answered ?? plain(404, 'Not found.');
 }

@@ -376,6 +376,19 @@ describe('the form of operators', () => {
       await callApi(pharos.url, 'DELETE', `pages/acme/incidents/${id}`);
   });
 
+  it('takes as many characters as its fields do, in any script and with line breaks', async () => {
+    const text = `${'ช'.repeat(99)}\n`.repeat(100);
+    await write();
+    await page.getByLabel('Title').fill('Long');
+    await page.getByLabel('Message for visitors').fill(text);
+    await press('Publish incident');
+    await said('Published.');
+    const [made] = (await callApi(pharos.url, 'GET', 'pages/acme/incidents')).body;
+    expect(made.incident_updates[0].body).toBe(text.trim());
+    await page.getByRole('button', { name: 'Delete: Long' }).click();
+    await said('Deleted.');
+  });
+
   it('gives back what was written when the session has ended or the page is gone, and reflects no other site’s form', async () => {
     const text = '<b>We</b> look\nat it.';
     await write();

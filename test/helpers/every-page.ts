@@ -174,7 +174,11 @@ export function onePageOfEachKind(model: PageModel = scenes.outage()): PageUnder
     ),
     { path: 'site-404/', kind: 'not-found', view: siteNotFoundView(site) },
     { path: 'ops/', kind: 'ops', view: opsView(opsFacts(), { formToken: 'x', notice: 'A run is queued.' }) },
-    { path: 'ops-sign-in/', kind: 'ops-sign-in', view: opsSignInView({ fault: 'wrong', up: '', hasProvider: true }) },
+    {
+      path: 'ops-sign-in/',
+      kind: 'ops-sign-in',
+      view: opsSignInView({ fault: 'wrong', up: '', hasProvider: true, written: 'We look.' }),
+    },
     { path: 'ops-write/', kind: 'ops-write', view: opsWriteView(writing()) },
   ];
 }

@@ -241,6 +241,9 @@ export async function beginReturned(
   return goOn(options, '../ops', 'Signed in. Continue', { 'set-cookie': cookie });
 }
 
+/** Room for long texts in several languages, at nine bytes for a letter, and for hundreds of components. */
+const FORM_BYTES_MAX = 1024 * 1024;
+
 /** Handles a form if its session is valid, it has the session's form token, and it was sent from this site. */
 function withForm(
   act: (
@@ -252,8 +255,8 @@ function withForm(
 ): Act {
   return async (options, request) => {
     const session: OperatorSession | null = await options.sessions.find(presentedCookie(options, request));
-    const form = readForm(request.headers, await request.body());
     const isOurs = isFromHere(request);
+    const form = readForm(request.headers, await request.body(isOurs ? FORM_BYTES_MAX : undefined));
     if (session !== null && isOurs && isOwnForm(form, session)) return act(options, request, form, session);
     const written = isOurs ? writtenText(form) : '';
     return signInPage(options, request, session === null ? 401 : 403, session && 'refused', { written });
