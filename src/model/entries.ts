@@ -44,7 +44,7 @@ function createAgenda(until: EpochMs): Agenda {
     let high = waiting.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (compare(happening, waiting[middle] ?? happening) < 0) low = middle + 1;
+      if (compareAll(happening.when, waiting[middle]?.when ?? happening.when) < 0) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -57,18 +57,16 @@ function createAgenda(until: EpochMs): Agenda {
     },
     run: () => {
       isRunning = true;
-      waiting.sort((a, b) => compare(b, a));
+      waiting.sort((a, b) => compareAll(b.when, a.when));
       for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) next.happen();
     },
   };
 }
 
-function compare({ when: a }: Happening, { when: b }: Happening): number {
-  for (const [index, value] of a.entries()) {
-    const difference = value - (b[index] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
+/** Compares two lists of numbers by the first that differs. */
+export function compareAll(a: readonly number[], b: readonly number[]): number {
+  const index = a.findIndex((value, at) => value !== (b[at] ?? 0));
+  return (a[index] ?? 0) - (b[index] ?? 0);
 }
 
 /** Falls this close together are one outage. */

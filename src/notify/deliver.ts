@@ -66,9 +66,7 @@ export type HttpKindName = Exclude<ChannelKindName, 'email'>;
 export const HTTP_KINDS: ChannelKinds<HttpKindName> = { ...CHATS, ...SERVICES };
 
 /** Whether it opens an alert, which must be closed again. */
-export function isOnCall({ kind }: Channel): boolean {
-  return kind !== 'email' && HTTP_KINDS[kind].isOnCall === true;
-}
+export const isOnCall = ({ kind }: Channel): boolean => kind !== 'email' && HTTP_KINDS[kind].isOnCall === true;
 
 /** The requests for a notice, in order; none if the channel doesn't use such notices. */
 export function requestsFor(

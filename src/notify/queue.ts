@@ -272,18 +272,22 @@ export function recordNews(database: Database, news: PageNews, now: EpochMs, onC
     for (const one of news.notices) {
       const isOld = newOrigins.has(page) || (one.origin !== null && newOrigins.has(one.origin));
       const isSilent = isOld || one.isSilent || one.notice.at <= now - NEWS_AGE_MAX_MS;
-      const added = await tx.run(
-        `INSERT INTO notice (id, page, at, recorded_at, state, reached, document) VALUES (?, ?, ?, ?, ?, '', ?)
-         ON CONFLICT (id) DO UPDATE SET document = excluded.document,
-             state = CASE notice.state WHEN 'withdrawn' THEN excluded.state ELSE notice.state END
-           WHERE notice.state = 'withdrawn' OR notice.state IN ('new', 'queued') AND notice.document <> excluded.document`,
-        [one.notice.id, news.page.key, one.notice.at, now, isSilent ? 'silent' : 'new', JSON.stringify(one)],
-      );
+      const added = await recordNotice(tx, news.page.key, one, now, isSilent ? 'silent' : 'new');
       if (!isSilent) count += added;
     }
     await withdrawOthers(tx, news, now, onCall);
     return count;
   });
+}
+
+function recordNotice(tx: Writer, page: string, one: PageNotice, now: EpochMs, state: 'silent' | 'new') {
+  return tx.run(
+    `INSERT INTO notice (id, page, at, recorded_at, state, reached, document) VALUES (?, ?, ?, ?, ?, '', ?)
+     ON CONFLICT (id) DO UPDATE SET document = excluded.document,
+         state = CASE notice.state WHEN 'withdrawn' THEN excluded.state ELSE notice.state END
+       WHERE notice.state = 'withdrawn' OR notice.state IN ('new', 'queued') AND notice.document <> excluded.document`,
+    [one.notice.id, page, one.notice.at, now, state, JSON.stringify(one)],
+  );
 }
 
 /** Records new origins and returns them. */
@@ -315,28 +319,25 @@ async function withdrawOthers(tx: Writer, news: PageNews, now: EpochMs, onCall: 
   const sql = `SELECT id FROM notice WHERE page = ? AND at > ? AND state IN ('new', 'queued')`;
   const recent = await tx.all(sql, [news.page.key, now - NEWS_AGE_MAX_MS + 3_600_000]);
   const gone = recent.map((row) => String(row['id'])).filter((one) => !current.has(one));
-  const notices = (await readNotices(tx, gone)).map(({ notice }) => notice);
+  const withdrawn = await readNotices(tx, gone);
   for (const id of gone) {
     await tx.run(`UPDATE notice SET state = 'withdrawn', reached = '' WHERE id = ?`, [id]);
     await tx.run(`DELETE FROM outbox WHERE item = ? AND state = 'queued' AND claimed_until <= ?`, [id, now]);
   }
-  const alerts = notices.filter((one) => alertState(one) === 'open' && !news.subjects.includes(one.subject.id));
-  for (const alert of alerts) await closeAlert(tx, alert, news.page.key, now, onCall);
+  for (const one of withdrawn)
+    if (!news.subjects.includes(one.notice.subject.id)) await closeAlert(tx, one, news.page.key, now, onCall);
 }
 
 /** Queues the end of an incident that was deleted for the channels of `onCall` that were told of it. */
-async function closeAlert(tx: Writer, notice: Notice, page: string, now: EpochMs, onCall: readonly string[]) {
+async function closeAlert(tx: Writer, one: PageNotice, page: string, now: EpochMs, onCall: readonly string[]) {
+  const { notice } = one;
   const row = { recipient: '', kind: 'notice', item: `over/${notice.subject.id}/${now}`, sortAt: now } as const;
   const sent = await tx.all('SELECT channel FROM outbox WHERE item = ?', [notice.id]);
   const rows = onCall.flatMap((id) => (sent.some(({ channel }) => channel === id) ? { ...row, channel: id } : []));
-  if (rows.length === 0) return;
+  if (rows.length === 0 || alertState(notice) !== 'open') return;
   const subject = { ...notice.subject, url: null, status: 'resolved', endsAt: now };
   const over: Notice = { ...notice, id: row.item, event: 'incident_resolved', subject, text: '', at: now };
-  await tx.run(
-    `INSERT INTO notice (id, page, at, recorded_at, state, reached, document) VALUES (?, ?, ?, ?, 'silent', '', ?)
-     ON CONFLICT (id) DO NOTHING`,
-    [row.item, page, now, now, JSON.stringify({ notice: over })],
-  );
+  await recordNotice(tx, page, { ...one, others: {}, notice: over }, now, 'silent');
   await enqueue(tx, rows, now);
   // If the incident comes back, it opens another alert.
   const values = rows.map(({ channel }) => [channel, notice.id]);

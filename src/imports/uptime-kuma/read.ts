@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { SECOND_MS } from '../../model/time.ts';
 import { check, faultText } from '../../schema/issue-words.ts';
 import { itemKey } from '../../sync/connectors/items.ts';
-import { FlagSchema, IdSchema, ListSchema, NameSchema, NumberSchema, TextSchema } from '../../sync/connectors/wire.ts';
+import { PageSchema } from '../../sync/connectors/uptime-kuma/project.ts';
+import { FlagSchema, IdSchema, NameSchema, NumberSchema, TextSchema } from '../../sync/connectors/wire.ts';
 import { type CheckDraft, statusAssertions } from '../checks.ts';
 import {
   type Ask,
@@ -126,14 +127,11 @@ function readGroups(rows: readonly Row[]): KumaPage['groups'] {
   }));
 }
 
-const PublicPageSchema = z.object({
+const PublicPageSchema = PageSchema.extend({
   config: z.object({ title: NameSchema, description: TextSchema.catch(null) }),
   publicGroupList: z.array(
     z.object({ id: IdSchema, name: NameSchema, monitorList: z.array(z.object({ id: IdSchema, name: NameSchema })) }),
   ),
-  incidents: z.array(z.unknown()).nullish(),
-  incident: z.unknown().optional(),
-  maintenanceList: ListSchema,
 });
 const HistorySchema = z.object({
   incidents: z.array(z.unknown()),

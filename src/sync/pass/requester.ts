@@ -5,9 +5,10 @@
 
 import { addAbortListener } from 'node:events';
 import { isStatusError, StatusError } from '../../errors.ts';
-import type { Learned, MonitorId, Problem } from '../../model/observation.ts';
+import type { Learned, Problem } from '../../model/observation.ts';
 import { type EpochMs, SECOND_MS, toEpochMs } from '../../model/time.ts';
 import type { Reader } from '../../store/database.ts';
+import type { CommitResult } from '../../store/revisions.ts';
 import type { FailedQuestion } from '../../store/upstream-control.ts';
 import type { Question } from '../connector.ts';
 import { HTTP_LIMITS, type Http, type HttpAnswer } from '../http/http.ts';
@@ -224,10 +225,7 @@ export type UpstreamReport = ReturnType<typeof toReport>;
 type SkipCause = 'overlap' | 'elsewhere' | 'failing' | 'refused' | 'waiting' | 'held' | 'outdated';
 
 /** Ids of items that the pass changed. */
-export interface Changed {
-  readonly monitors: readonly MonitorId[];
-  readonly incidents: readonly string[];
-  readonly maintenances: readonly string[];
+export interface Changed extends Pick<CommitResult, 'monitors' | 'incidents' | 'maintenances'> {
   /** Changed page definitions, including removed ones. */
   readonly pages: readonly string[];
   readonly announcements: readonly string[];

@@ -28,7 +28,7 @@ import {
 } from '../../model/index.ts';
 
 /** What the lines of a page's components are laid from. */
-interface LineInputs {
+export interface LineInputs {
   /** Of the page's definition. */
   readonly pageId: string;
   readonly settings: PageSettings;

@@ -13,8 +13,6 @@ import {
   type LogSummary,
   MINUTE_MS,
   type MonitorId,
-  type MonitorObservation,
-  type MonitorPast,
   type PageDefinition,
   type PageModel,
   type PageSettings,
@@ -23,30 +21,25 @@ import {
   toEpochMs,
   upstreamOf,
 } from '../../model/index.ts';
-import { type LaidComponent, layComponent } from './component-line.ts';
+import { type LaidComponent, type LineInputs, layComponent } from './component-line.ts';
 import { incidentAt, isOnPage, matchComponents, type SeenIncident } from './known-incidents.ts';
 import { combinedPresent, countedComponents, incidentChangedAt } from './page-state.ts';
 import { listPlans, type SeenMaintenance } from './plans.ts';
 import { inPageOrder, withContext } from './sections.ts';
 import { buildStories, type KnownEntry } from './stories.ts';
 
-export interface PageInputs {
+/** Its `sources` are those of every upstream; those the page does not draw on are left out of its model. */
+export interface PageInputs extends Pick<LineInputs, 'settings' | 'monitors' | 'pasts' | 'sources' | 'asOf'> {
   readonly definition: PageDefinition;
-  readonly settings: PageSettings;
-  readonly monitors: ReadonlyMap<MonitorId, MonitorObservation>;
-  readonly pasts: ReadonlyMap<MonitorId, MonitorPast>;
   readonly incidents: readonly SeenIncident[];
   readonly maintenances: readonly SeenMaintenance[];
   readonly announcements: readonly Announcement[];
-  /** Of every upstream; those the page does not draw on are left out of its model. */
-  readonly sources: readonly SourceFreshness[];
   /** When the page (under an empty id) and its components were first defined; absent: at `asOf`. */
   readonly firstSeenAt?: ReadonlyMap<string, EpochMs>;
   /** Entries of this page that were published before. Absent: none. */
   readonly knownEntries?: readonly KnownEntry[];
   /** Default: null. */
   readonly log?: LogSummary | null;
-  readonly asOf: EpochMs;
 }
 
 /** The model of one page. Pure: the same inputs give the same model. */

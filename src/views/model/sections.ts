@@ -1,5 +1,6 @@
 /** The order in which a page shows its groups and components. */
 
+import { compareAll } from '../../model/entries.ts';
 import type {
   ComponentDefinition,
   ComponentModel,
@@ -78,12 +79,4 @@ function sortByRank<Item>(items: readonly Item[], rankOf: (item: Item, index: nu
     .map((item, index) => ({ item, rank: rankOf(item, index) }))
     .sort((a, b) => compareAll(a.rank, b.rank))
     .map(({ item }) => item);
-}
-
-function compareAll(a: readonly number[], b: readonly number[]): number {
-  for (const [index, value] of a.entries()) {
-    const difference = value - (b[index] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }
