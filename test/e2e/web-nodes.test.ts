@@ -97,6 +97,26 @@ describe('a node that has nothing but the bucket', () => {
     expect(stored).not.toContain('corp.example');
   });
 
+  it('tells how fresh it is, and whoever has the token more, and lets nobody write', async () => {
+    const headers = { authorization: `Bearer ${sandbox.environment()['PHAROS_TOKEN']}` };
+    const incident = { name: 'Posted by an operator', status: 'investigating', body: 'Looking' };
+    await ask(drawing, '/-/v1/pages/acme/incidents', {
+      method: 'POST',
+      body: JSON.stringify({ incident }),
+      headers: { ...headers, 'content-type': 'application/json' },
+    });
+    await shownAt([web], '/acme/api/v2/summary.json', (text) => text.includes(incident.name));
+    expect(await isReady(web, '/-/fresh'), web.said()).toBe(true);
+    const { checkedAt } = (await (await ask(web, '/acme/api/now.json')).json()) as { checkedAt: string | null };
+    expect(Date.parse(checkedAt ?? '')).toBeGreaterThan(Date.now() - 60_000);
+    const metrics = await (await ask(web, '/-/metrics', { headers })).text();
+    expect(metrics).toMatch(/^pharos_fresh 1$/m);
+    expect((await ask(web, '/-/metrics')).status).toBe(401);
+    expect((await ask(web, '/-/rebuild', { method: 'POST', headers })).status).toBe(409);
+    for (const path of ['/-/ops', '/-/ops/write', '/-/v1/pages', '/-/v1/openapi.json'])
+      expect([path, (await ask(web, path, { headers })).status]).toEqual([path, 404]);
+  });
+
   it('shows news within seconds, and asks no upstream', async () => {
     sandbox.world.force('website', 'down');
     const [theirs = 0, ours = 0] = await shownAt([drawing, web], '/acme/api/v2/summary.json', saysDown);

@@ -4,7 +4,6 @@ import { systemRandom } from '../../access/digest.ts';
 import { callbackAt } from '../../access/oidc/oidc.ts';
 import { ProviderFault } from '../../access/oidc/provider.ts';
 import type { Config } from '../../config/load.ts';
-import { hasOperators } from '../../config/rules.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { rollbackTo } from '../../publish/releases/rollback.ts';
 import type { Answer, OwnRequest } from '../../server/answer.ts';
@@ -30,7 +29,7 @@ import type { Pharos } from '../compose.ts';
 import { redact } from '../log.ts';
 import { sitePageLog } from '../transparency.ts';
 import { createOpsFacts } from './ops-facts.ts';
-import { createForms } from './writing.ts';
+import { createForms, servesOperators } from './writing.ts';
 
 /** Makes the page and the guard that it shares with the other addresses for operators. */
 export function createOperators(pharos: Pharos) {
@@ -58,7 +57,7 @@ export function createOperators(pharos: Pharos) {
   }
 
   const options: Parameters<typeof createOpsRoutes>[0] = {
-    hasOperators: () => hasOperators(pharos.base.live.config()),
+    hasOperators: () => servesOperators(pharos),
     authenticate: async (given, client) => {
       const isOurs = given.startsWith(TOKEN_PREFIX) ? await apiTokens.find(tokenHash(given)) : null;
       const credential = isOurs === null ? null : `api:${isOurs.id}`;

@@ -81,6 +81,11 @@ export function createForms(pharos: Pharos): WriteForms {
   });
 }
 
+/** False on a web node with the bucket alone too: only its health and metrics are for operators. */
+export function servesOperators({ base, serving }: Pharos): boolean {
+  return hasOperators(base.live.config()) && (serving.taking === null || 'url' in base.place);
+}
+
 /** Makes the handlers of `/-/v1/` and `/-/intake/`. */
 export function createWritingRoutes(pharos: Pharos, guard: OperatorGuard, log: Log) {
   const { live, store } = pharos.base;
@@ -88,7 +93,7 @@ export function createWritingRoutes(pharos: Pharos, guard: OperatorGuard, log: L
   return {
     api: createApiRoutes({
       ...shared,
-      isOn: () => hasOperators(live.config()),
+      isOn: () => servesOperators(pharos),
       pages: () => currentPages(pharos),
       subscribers: subscriberParts(pharos.base, (slug) => gateVersion(pharos.serving.access.pageOf(slug))),
       access: createApiAccess(createApiTokens(store.database), guard),

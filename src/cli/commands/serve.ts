@@ -59,7 +59,6 @@ function forWeb(config: Config): Config {
     ...config,
     pages: config.pages.map(({ subscriptions: _, ...page }) => page),
     subscriptions: false,
-    operators: { roles: {}, tokens: [] },
     intake: [],
     notifications: [],
     exports: [],
