@@ -175,13 +175,16 @@ function applyToMaintenance(
   const isNamed = request.component_ids !== undefined;
   const repeat = request.scheduled_repeat === undefined ? post.repeat : (request.scheduled_repeat ?? undefined);
   const { repeat: _, ...kept } = post;
-  const hasUpdate = (status !== undefined && status !== 'scheduled') || hasText(request);
+  const hasOtherStart = toIso(starts) !== toIso(instantIn(post.starts));
+  const isMoved = hasOtherStart || toIso(ends) !== toIso(instantIn(post.ends));
+  const hasUpdate = (isMoved && !post.draft) || (status !== undefined && status !== 'scheduled') || hasText(request);
   const at = updateTime(updates, toEpochMs(0), now);
   return {
     ...document,
     post: {
       ...kept,
       ...readHead(request, post),
+      ...(hasOtherStart && !post.draft ? { announced_for: post.announced_for ?? post.starts } : {}),
       starts: toIso(starts),
       ends: toIso(ends),
       ...(repeat === undefined ? {} : { repeat }),

@@ -165,6 +165,8 @@ export interface Maintenance extends Story {
   /** The window. If it repeats: the current or next window, or else the last. */
   readonly startsAt: EpochMs;
   readonly endsAt: EpochMs;
+  /** The start when it was announced. Absent: it hasn't moved. */
+  readonly announcedFor?: EpochMs;
   /** `<definition id>/<component id>`, as in `AffectedComponent`. */
   readonly components: readonly string[];
   /** Untrusted Markdown. Absent: there is no text. */

@@ -90,6 +90,7 @@ const MaintenanceSchema: z.ZodType<Maintenance> = z.object({
   titles: TranslatedSchema,
   startsAt: InstantSchema,
   endsAt: InstantSchema,
+  announcedFor: InstantSchema.exactOptional(),
   monitors: z.array(MonitorIdSchema),
   components: z.array(z.string()),
   pages: z.array(z.string()).nullable(),

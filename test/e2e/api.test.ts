@@ -195,6 +195,34 @@ describe('the API', () => {
     await remove(past.body.id);
   });
 
+  it('moves a maintenance with a word of its own, and keeps its items in feeds and calendars', async () => {
+    const soon = (minutes: number): string => new Date(Date.now() + minutes * 60_000).toISOString();
+    const window = { scheduled_for: soon(600), scheduled_until: soon(660) };
+    const { body } = await declare({ name: 'New disks', body: 'Planned.', ...window, component_ids: ['web'] });
+    const items = async (): Promise<string[]> => {
+      const files = await Promise.all(
+        ['feed.atom', 'feed.rss', 'feed.json', 'maintenance.ics'].map((file) => text(`acme/${file}`)),
+      );
+      return files.flatMap((file) => file.match(/urn:uuid:[\da-f-]+|UID:\S+/g) ?? []);
+    };
+    const before = await items();
+    expect(before.filter((id) => id.startsWith('UID:'))).toHaveLength(1);
+    const statuses = ({ body: { incident_updates: updates } }: ApiAnswer) => updates.map(({ status }: Json) => status);
+    const moved = await change(body.id, { scheduled_for: soon(630), scheduled_until: soon(690) });
+    expect(statuses(moved)).toEqual(['scheduled', 'scheduled']);
+    expect(moved.body.incident_updates[0]).toMatchObject({ deliver_notifications: true });
+    expect([...new Set(before).difference(new Set(await items()))]).toEqual([]);
+    // Nothing moves.
+    expect(statuses(await change(body.id, { scheduled_for: moved.body.scheduled_for }))).toHaveLength(2);
+    expect(statuses(await change(body.id, { scheduled_until: soon(720), deliver_notifications: false }))).toHaveLength(
+      3,
+    );
+    const begun = await change(body.id, { status: 'in_progress' });
+    expect(statuses(begun)).toEqual(['in_progress', 'scheduled', 'scheduled', 'scheduled']);
+    expect([...new Set(before).difference(new Set(await items()))]).toEqual([]);
+    await remove(body.id);
+  });
+
   it('puts a component into a state until that is taken back, and tells no story of it', async () => {
     const put = (status: string) => call('PATCH', 'components/api', { body: { component: { status } } });
     const down = await put('major_outage');

@@ -111,7 +111,7 @@ function notAfter(at: EpochMs, asOf: EpochMs): EpochMs | null {
 
 /**
  * What is said of one window: that it is planned, what its upstream says meanwhile, that it began, that it is over. A window
- * that moved is told anew.
+ * that moved is told anew, by an update of its author if the start that was announced is known.
  */
 function listUpdates(
   one: SeenMaintenance,
@@ -119,7 +119,8 @@ function listUpdates(
   { settings, asOf }: Omit<PlanInputs, 'definition'>,
 ): PageUpdate<MaintenanceStatus>[] {
   const words = findWords(settings.locale);
-  const opening = { id: `scheduled-${window.from}`, at: since, status: 'scheduled', ...plannedText(one, settings) };
+  const id = `scheduled-${one.announcedFor ?? window.from}`;
+  const opening = { id, at: since, status: 'scheduled', ...plannedText(one, settings) };
   const said = one.updates.filter(({ at }) => at <= asOf && (one.repeats === undefined || at >= since));
   const edges = [
     { id: `began-${window.from}`, at: window.from, status: 'in_progress', body: words.maintenanceBegan },

@@ -274,6 +274,7 @@ function projectMaintenance({ post, ...read }: ReadOf<'maintenance'>, origin: Or
   const repeats = readRecurrence(post, zone, now);
   if (post.repeat !== undefined && repeats === null) return null;
   const windows = repeats?.windows ?? [firstWindow(post, zone)];
+  const announced = repeats === null ? post.announced_for : undefined;
   const window = windows.find(({ to }) => to > now) ?? windows.at(-1) ?? firstWindow(post, zone);
   return {
     id: `${upstreamId}/${read.name}`,
@@ -281,6 +282,7 @@ function projectMaintenance({ post, ...read }: ReadOf<'maintenance'>, origin: Or
     ...readTranslations(post),
     startsAt: window.from,
     endsAt: window.to,
+    ...(announced === undefined ? {} : { announcedFor: checkedInstant(announced, post.timezone ?? zone) }),
     monitors: post.monitors as MonitorId[],
     components: post.components.map(toDefinition),
     pages: selectPages(post.components, post.pages),

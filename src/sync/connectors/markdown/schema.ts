@@ -138,6 +138,7 @@ const MaintenancePostSchema = z
     deliver_notifications: notifyField,
     starts: instantField.describe('Start of the window, or of the first one.'),
     ends: instantField.describe('End of the window, or of the first one.'),
+    announced_for: instantField.optional().describe('Start when it was announced, if it has moved since.'),
     repeat: z
       .string()
       .regex(REPEAT_RULE, 'expected a rule such as FREQ=WEEKLY;BYDAY=SU')
