@@ -3,7 +3,7 @@
 import { INCIDENT_STATUSES, type IncidentImpact, type IncidentStatus, isOverStatus } from '../model/observation.ts';
 import { MAINTENANCE_STATUSES, type MaintenanceStatus } from '../model/page.ts';
 import { isWorse, type State } from '../model/state.ts';
-import { type EpochMs, later, toEpochMs, toIso } from '../model/time.ts';
+import { DAY_MS, type EpochMs, later, toEpochMs, toIso } from '../model/time.ts';
 import { updateId } from '../sync/connectors/markdown/project.ts';
 import type { IncidentPost, MaintenancePost, OverridePost, PostUpdate } from '../sync/connectors/markdown/schema.ts';
 import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
@@ -17,7 +17,7 @@ import {
   Refusal,
   type UpdateRequest,
 } from './requests.ts';
-import { componentRef, type WritingPage } from './writing-page.ts';
+import { componentRef, findComponent, type WritingPage } from './writing-page.ts';
 
 /** The page and the time of a change. */
 interface ChangeContext {
@@ -140,26 +140,34 @@ function applyToIncident(
   const status = incidentStatus(request.status);
   const { ids, declared } = namedComponents(request, writing, undefined, request.component_ids ?? null);
   const at = updateTime(updates, instantIn(post.started), now);
-  const components = request.component_ids === undefined ? [...new Set([...post.components, ...ids])] : ids;
+  const components = keptRefs(post, request, writing, ids);
   const declares = Object.keys(declared).length > 0;
-  const impacts = [...(post.impacts ?? []), ...(declares ? [{ at: toIso(at), components: declared }] : [])].flatMap(
-    (impact) => keepComponents(impact, components),
-  );
-  const isAutomatic = hasOwnImpact(post);
   const hasUpdate = status !== undefined || hasText(request) || declares;
-  const { impacts: _, ended, ...kept } = post;
+  const isPublished = post.draft && isSet(request.published, false) && post.ended === undefined;
+  // The newest update of a draft is said when that is published if it would be too old for notices, unless it ends the incident.
+  const isLate = (one: PostUpdate): boolean =>
+    isPublished && one === updates.at(-1) && now - one.at >= DAY_MS && !isOverStatus(one.status);
+  const kept = updates.map((one) => (isLate(one) ? { ...one, at } : one));
+  const said = hasUpdate ? [...updates, readUpdate(request, at, status)] : kept;
+  const instants = new Set([instantIn(post.started), ...said.map((one) => one.at)]);
+  const impacts = [...(post.impacts ?? []), ...(declares ? [{ at: toIso(at), components: declared }] : [])]
+    .flatMap((impact) => keepComponents(impact, components))
+    // Of an update that was replaced.
+    .map((impact) => (instants.has(instantIn(impact.at)) ? impact : { ...impact, at: toIso(at) }));
+  const isAutomatic = hasOwnImpact(post);
+  const { impacts: _, ended, ...others } = post;
   const isReopened = status !== undefined && status !== 'resolved' && status !== 'postmortem';
   return {
     ...document,
     post: {
-      ...kept,
+      ...others,
       ...(ended === undefined || isReopened ? {} : { ended }),
       ...readHead(request, post),
       impact: impactOverride(request) ?? (isAutomatic ? worstImpact(impacts) : post.impact),
       components,
       ...(impacts.length === 0 ? {} : { impacts }),
     },
-    updates: hasUpdate ? [...updates, readUpdate(request, at, status)] : updates,
+    updates: said,
   };
 }
 
@@ -172,7 +180,6 @@ function applyToMaintenance(
   const { starts, ends } = moveWindow(status, readWindow(request, post), post.repeat, now);
   const ids = [...(request.component_ids ?? []), ...Object.keys(request.components ?? {})];
   const { ids: components } = namedComponents({ component_ids: ids }, writing);
-  const isNamed = request.component_ids !== undefined;
   const repeat = request.scheduled_repeat === undefined ? post.repeat : (request.scheduled_repeat ?? undefined);
   const { repeat: _, ...kept } = post;
   const hasOtherStart = toIso(starts) !== toIso(instantIn(post.starts));
@@ -188,10 +195,22 @@ function applyToMaintenance(
       starts: toIso(starts),
       ends: toIso(ends),
       ...(repeat === undefined ? {} : { repeat }),
-      components: isNamed ? components : [...new Set([...post.components, ...components])],
+      components: keptRefs(post, request, writing, components),
     },
     updates: hasUpdate ? [...updates, readUpdate(request, at, status)] : updates,
   };
+}
+
+/** The components of a post after a change. Those that left the page stay: a request can't name them. */
+function keptRefs(
+  { components }: Pick<IncidentPost, 'components'>,
+  request: IncidentRequest,
+  writing: WritingPage,
+  ids: readonly string[],
+) {
+  const isGone = (ref: string): boolean => findComponent(writing, ref.slice(ref.lastIndexOf('/') + 1)) === null;
+  const kept = request.component_ids === undefined ? components : components.filter(isGone);
+  return [...new Set([...kept, ...ids])];
 }
 
 /** Whether a request has a text for visitors, in whichever language. */
