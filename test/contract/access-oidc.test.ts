@@ -471,6 +471,18 @@ describe('a logout token', () => {
     expect([await one.sees('staff'), await two.sees('staff')]).toEqual([false, true]);
   });
 
+  it('ends the session that it names also by a clock that is behind, as far as it is tolerated', async () => {
+    site.now = toEpochMs(Date.now());
+    const [one, two] = [new Browser(), new Browser()];
+    provider.forge({ sid: 'session one' });
+    await one.signIn('ada');
+    provider.forge({ sid: 'session two' });
+    await two.signIn('ada');
+    const late = claims({ sid: 'session one', iat: Math.floor(Date.now() / 1_000) - 25 });
+    expect(await identities().endByToken(client(), await provider.sign(late))).toBe(true);
+    expect([await one.sees('staff'), await two.sees('staff')]).toEqual([false, true]);
+  });
+
   it('that is forged, old, for somebody else or something else ends nothing', async () => {
     const browser = new Browser();
     await browser.signIn('ada');

@@ -141,11 +141,10 @@ export function createIdentities({ database, random, key, fetch, onError }: Iden
 
 /** Ends one session at the provider if the token names it, else every session of the account. */
 async function endAll(tx: Writer, bySid: string | null, bySubject: string | null, issuedAt: number): Promise<void> {
+  if (bySid !== null) await tx.run('DELETE FROM access_identity WHERE sid_hash = ?', [bySid]);
+  if (bySubject === null) return;
   // In seconds. Later sessions are unaffected, so replaying a token ends nothing new.
   const before = (issuedAt + 1) * 1_000;
-  if (bySid !== null)
-    await tx.run('DELETE FROM access_identity WHERE sid_hash = ? AND created_at < ?', [bySid, before]);
-  if (bySubject === null) return;
   const which = bySid === null ? '' : 'AND sid_hash IS NULL';
   await tx.run(`DELETE FROM access_identity WHERE subject_hash = ? AND created_at < ? ${which}`, [bySubject, before]);
 }

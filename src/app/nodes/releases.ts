@@ -212,7 +212,7 @@ async function adoptCopy(database: Database, index: ReleaseIndex, sealed: Buffer
     });
   if (sealed !== null) {
     const text = openEntries(sealed.toString('utf8'), key);
-    const copy = text === null ? null : parseSiteCopy(text);
+    const copy = text === null ? null : parseJson(SiteCopySchema, text);
     if (copy === null)
       throw new StatusError({
         code: 'TARGET_REFUSED',
@@ -254,11 +254,6 @@ async function readSiteCopy(reader: Reader): Promise<SiteCopy> {
       return [String(row['id']), name, isPublic, String(row['upstream'])];
     }),
   };
-}
-
-/** Null: not a valid copy. */
-function parseSiteCopy(text: string): SiteCopy | null {
-  return parseJson(SiteCopySchema, text);
 }
 
 async function readTimes(reader: Reader): Promise<CopiedTimes> {
