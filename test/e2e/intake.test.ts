@@ -136,6 +136,16 @@ describe('the intake of alerts', () => {
     expect(await named('Errors b3')).toEqual(['resolved']);
   });
 
+  it('takes all alerts of a large outage in one message, but not from strangers', async () => {
+    const large = ['d1', 'd2'].map((key) => {
+      const [alert] = prom(key, 'resolved', -2, -1).alerts;
+      return { ...alert, generatorURL: `https://prometheus.example/?${'x'.repeat(100_000)}` };
+    });
+    expect(await did('prom', { alerts: large })).toBe('known known');
+    const stranger = { authorization: 'Bearer intake-secret-0123456788' };
+    expect((await send('prom', { alerts: large }, stranger)).status).toBe(413);
+  });
+
   it('finds a component with spaces around its name', async () => {
     const answer = await send('prom', prom('c5', 'firing', -1, null, { component: ' website ' }));
     expect(answer.body.alerts).toEqual([{ key: 'c5', did: 'declared' }]);

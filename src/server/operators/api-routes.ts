@@ -252,6 +252,8 @@ interface IntakeRoutesOptions
   readonly onUnknown: (intake: string, component: string) => void;
 }
 
+/** A kilobyte for each of the alerts that a message may contain. */
+const ALERTS_BYTES_MAX = 512 * 1024;
 const TEST_RECEIVED = 'test received';
 const NO_INTAKE = 'No such intake, or its secret or signature is missing or incorrect.';
 
@@ -262,9 +264,12 @@ export function createIntakeRoute(options: IntakeRoutesOptions) {
 
 async function take(options: IntakeRoutesOptions, request: OwnRequest, id: string): Promise<Answer> {
   const intake = options.intakeOf(id);
-  const bytes = await request.body();
+  const signed = intake === null || intake.signature === null ? null : await request.body();
+  const claim = signed ?? Buffer.of();
   const client = { address: request.clientAddress, now: options.now() };
-  const verdict = options.guard.judge('intake', client, () => intake !== null && isGenuine(intake, request, bytes));
+  const verdict = options.guard.judge('intake', client, () => intake !== null && isGenuine(intake, request, claim));
+  // Others learn nothing of which intakes there are.
+  const bytes = signed ?? (await request.body(verdict.kind === 'right' ? ALERTS_BYTES_MAX : undefined));
   if (verdict.kind === 'limited') return limited(verdict.retryAfterMs, 'secret');
   if (intake === null || verdict.kind === 'wrong') throw new Refusal(401, NO_INTAKE);
   if (!options.canRun)
@@ -273,13 +278,8 @@ async function take(options: IntakeRoutesOptions, request: OwnRequest, id: strin
   const writing = await options.load(intake.page);
   if (writing === null) throw new Refusal(409, `This intake’s page ${intake.page} doesn’t exist.`);
   const { database, newSuffix, now, clientOf } = options;
-  const author: Author = {
-    actor: `intake:${id}`,
-    client: clientOf(request.clientAddress),
-    now: now(),
-    page: authorPage(writing.page),
-    request: null,
-  };
+  const [page, from] = [authorPage(writing.page), clientOf(request.clientAddress)];
+  const author: Author = { actor: `intake:${id}`, client: from, now: now(), page, request: null };
   const taken = await database.transaction(async (tx) => {
     const all: Taken[] = [];
     for (const alert of alerts) all.push(await takeAlert(tx, alert, { intake, writing, author, newSuffix }));
