@@ -140,7 +140,7 @@ function applyToIncident(
   const status = incidentStatus(request.status);
   const { ids, declared } = namedComponents(request, writing, undefined, request.component_ids ?? null);
   const at = updateTime(updates, instantIn(post.started), now);
-  const components = keptRefs(post, request, writing, ids);
+  const components = [...new Set([...keptRefs(post.components, request, writing), ...ids])];
   const declares = Object.keys(declared).length > 0;
   const hasUpdate = status !== undefined || hasText(request) || declares;
   const isPublished = post.draft && isSet(request.published, false) && post.ended === undefined;
@@ -195,23 +195,15 @@ function applyToMaintenance(
       starts: toIso(starts),
       ends: toIso(ends),
       ...(repeat === undefined ? {} : { repeat }),
-      components: keptRefs(post, request, writing, components),
+      components: [...new Set([...keptRefs(post.components, request, writing), ...components])],
     },
     updates: hasUpdate ? [...updates, readUpdate(request, at, status)] : updates,
   };
 }
 
-/** The components of a post after a change. Those that left the page stay: a request can't name them. */
-function keptRefs(
-  { components }: Pick<IncidentPost, 'components'>,
-  request: IncidentRequest,
-  writing: WritingPage,
-  ids: readonly string[],
-) {
-  const isGone = (ref: string): boolean => findComponent(writing, ref.slice(ref.lastIndexOf('/') + 1)) === null;
-  const kept = request.component_ids === undefined ? components : components.filter(isGone);
-  return [...new Set([...kept, ...ids])];
-}
+/** The components before a change that stay. A request can’t name those that left the page. */
+const keptRefs = (refs: readonly string[], { component_ids: named }: IncidentRequest, writing: WritingPage) =>
+  refs.filter((ref) => named === undefined || findComponent(writing, ref.slice(ref.lastIndexOf('/') + 1)) === null);
 
 /** Whether a request has a text for visitors, in whichever language. */
 export const hasText = ({ body, translations = {} }: IncidentRequest): boolean =>
@@ -322,8 +314,7 @@ function moveWindow(
     );
   if (isRunning && repeat === undefined && ends <= now)
     throw faultAt('incident.status', 'the window is over; set a later scheduled_until, or the status completed');
-  if (isEarlyEnd) return { starts, ends: now };
-  return isEarlyStart ? { starts: now, ends } : { starts, ends };
+  return { starts: isEarlyStart ? now : starts, ends: isEarlyEnd ? now : ends };
 }
 
 function incidentStatus(status: IncidentRequest['status']): IncidentStatus | undefined {

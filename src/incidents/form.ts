@@ -279,7 +279,7 @@ function writeMinute(at: EpochMs): string {
   return `${toIso(at).slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-function capital(text: string): string {
+export function capital(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 

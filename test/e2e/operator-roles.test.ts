@@ -178,7 +178,7 @@ describe('the form', () => {
     expect(await browser.signIn(token)).toBe(303);
     expect(await rights(browser)).toMatchObject(WRITER);
     expect(await browser.declare('acme', 'By the bridge')).toMatch(/^303 write\?page=acme/);
-    expect(await browser.declare('inner', 'By the bridge')).toBe('303 ../ops?did=unknown');
+    expect(await browser.declare('inner', 'By the bridge')).toBe('404 ');
     expect((await browser.ask('ops/write?kind=override')).status).toBe(404);
     await runWarm(['tokens', 'revoke', id], options);
     expect((await browser.ask('ops/write')).status).toBe(401);

@@ -90,8 +90,7 @@ export async function untilServed(pharos: Pharos, door: Door, serving: Serving):
   const stopping = new AbortController();
   closing.defer(() => stopping.abort());
   let newest = 0;
-  const begin = (own: number) => reload(pharos, serving, stopping.signal, () => own === newest);
-  closing.defer(onHangUp(() => begin(++newest)));
+  closing.defer(onHangUp((own = ++newest) => reload(pharos, serving, stopping.signal, () => own === newest)));
   await pharos.serving.taking?.open();
   const signal = await untilStopped();
   log.info({ signal }, 'stopping');

@@ -245,14 +245,7 @@ export async function beginReturned(
 const FORM_BYTES_MAX = 1024 * 1024;
 
 /** Handles a form if its session is valid, it has the session's form token, and it was sent from this site. */
-function withForm(
-  act: (
-    options: OpsRoutesOptions,
-    request: OwnRequest,
-    form: URLSearchParams,
-    session: OperatorSession,
-  ) => Promise<Answer>,
-): Act {
+function withForm(act: (...args: [...Parameters<Act>, URLSearchParams, OperatorSession]) => Promise<Answer>): Act {
   return async (options, request) => {
     const session: OperatorSession | null = await options.sessions.find(presentedCookie(options, request));
     const isOurs = isFromHere(request);
@@ -264,10 +257,8 @@ function withForm(
 }
 
 /** The titles and texts in a form. */
-function writtenText(form: URLSearchParams): string {
-  const texts = [...form].flatMap(([name, text]) => (/^(?:name|title|body)\b/.test(name) && text ? [text] : []));
-  return texts.join('\n\n');
-}
+const writtenText = (form: URLSearchParams): string =>
+  [...form].flatMap(([name, text]) => (/^(?:name|title|body)\b/.test(name) && text ? [text] : [])).join('\n\n');
 
 /** The same, for admins only. */
 function adminForm(act: (options: OpsRoutesOptions, form: URLSearchParams, by: Actor) => Promise<Answer>): Act {

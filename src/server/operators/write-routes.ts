@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import { newToken, type RandomBytes } from '../../access/digest.ts';
 import type { IncidentTemplate } from '../../config/schema.ts';
-import { FORM_KINDS, type FormKind, formParts, openStories, readPost } from '../../incidents/form.ts';
+import { capital, FORM_KINDS, type FormKind, formParts, openStories, readPost } from '../../incidents/form.ts';
 import { Refusal } from '../../incidents/requests.ts';
 import {
   type Author,
@@ -51,12 +51,7 @@ const PREVIEWS_MAX = 20;
 const PREVIEW_LIFE_MS = 10 * 60_000;
 /** The id of a post in a preview that isn’t stored yet. */
 const CANDIDATE = 'preview';
-const KIND_WORDS: Readonly<Record<FormKind, string>> = {
-  incident: 'Incident',
-  maintenance: 'Maintenance',
-  announcement: 'Announcement',
-  override: 'Component override',
-};
+const kindWord = (kind: FormKind): string => (kind === 'override' ? 'Component override' : capital(kind));
 const DONE: Readonly<Record<string, string>> = {
   sent: 'Published.',
   draft: 'Saved as a draft. Visitors can’t see it.',
@@ -157,7 +152,7 @@ async function viewForm(
       isCurrent: page.slug === slug,
     })),
     kinds: FORM_KINDS.map((one) => ({
-      text: KIND_WORDS[one],
+      text: kindWord(one),
       href: `write?page=${slug}&kind=${one}`,
       isCurrent: one === kind && own === null,
     })),
@@ -168,7 +163,7 @@ async function viewForm(
     })),
     open: openStories(writing, forms.now()),
     form: {
-      heading: own === null ? `New: ${KIND_WORDS[kind]}` : `Update: ${own.document.post.title}`,
+      heading: own === null ? `New: ${kindWord(kind)}` : `Update: ${own.document.post.title}`,
       hidden: Object.entries(hidden).map(([name, value]) => ({ name, value })),
       publish: own === null || own.document.post.draft ? `Publish ${kind}` : 'Publish update',
       ...parts,

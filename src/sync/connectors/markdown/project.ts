@@ -274,7 +274,6 @@ function projectMaintenance({ post, ...read }: ReadOf<'maintenance'>, origin: Or
   const repeats = readRecurrence(post, zone, now);
   if (post.repeat !== undefined && repeats === null) return null;
   const windows = repeats?.windows ?? [firstWindow(post, zone)];
-  const announced = repeats === null ? post.announced_for : undefined;
   const window = windows.find(({ to }) => to > now) ?? windows.at(-1) ?? firstWindow(post, zone);
   return {
     id: `${upstreamId}/${read.name}`,
@@ -282,7 +281,9 @@ function projectMaintenance({ post, ...read }: ReadOf<'maintenance'>, origin: Or
     ...readTranslations(post),
     startsAt: window.from,
     endsAt: window.to,
-    ...(announced === undefined ? {} : { announcedFor: checkedInstant(announced, post.timezone ?? zone) }),
+    ...(post.announced_for && !repeats
+      ? { announcedFor: checkedInstant(post.announced_for, post.timezone ?? zone) }
+      : {}),
     monitors: post.monitors as MonitorId[],
     components: post.components.map(toDefinition),
     pages: selectPages(post.components, post.pages),
