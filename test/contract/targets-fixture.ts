@@ -79,6 +79,8 @@ export interface PageInit {
   readonly slug?: string;
   readonly access?: ReleaseInput['access'];
   readonly customDomain?: string;
+  /** Default: the same for all. */
+  readonly asOf?: ReleaseInput['asOf'];
   /** Default: the first that had the slug. */
   readonly page?: PageKey;
   /** Components that the index links to, each with a document and a feed. */
@@ -89,7 +91,7 @@ export interface PageInit {
 
 /** Publishes a page whose every file names `name`. */
 export async function publishPage(folders: TestFolders, name: string, init: PageInit = {}): Promise<Manifest> {
-  const { slug = 'acme', access = 'public', customDomain = null, parts = ['a', 'b'], locales = [], page } = init;
+  const { slug = 'acme', access = 'public', customDomain = null, parts = ['a', 'b'], locales = [], page, asOf } = init;
   const files = [
     drawn(
       'index.html',
@@ -110,7 +112,8 @@ export async function publishPage(folders: TestFolders, name: string, init: Page
       drawn(`${locale}/history/index.html`, htmlOf(`${name} ${locale} history`)),
     ]),
   ];
-  const input = inputOf(files, { slug, access, customDomain, ...(page === undefined ? {} : { page }) });
+  const more = { ...(page === undefined ? {} : { page }), ...(asOf === undefined ? {} : { asOf }) };
+  const input = inputOf(files, { slug, access, customDomain, ...more });
   const previous = currentManifest(folders, slug) ?? readManifest(folders, slug, 1);
   const manifest = await writeRelease({ disk: DISK, folders, nextNumber: releaseNumbersFrom() }, input, previous);
   await switchTo({ disk: DISK, folders }, { slug, number: manifest.number, isPublic: access === 'public' });

@@ -172,6 +172,15 @@ describe('a folder for static hosts', () => {
     expect(read('_redirects')).toContain('https://status.acme.example/*');
   });
 
+  it('leads a domain to the page that has it by now, and not to one on hold that had it', async () => {
+    const customDomain = 'status.acme.example';
+    await publishPage(folders, 'held', { customDomain });
+    await publishPage(folders, 'next', { slug: 'beta', customDomain, asOf: toEpochMs(2_000) });
+    await publishSite(folders, 'site', ['acme', 'beta']);
+    await target().update();
+    expect(read('_redirects').match(/^https:.*$/gm)).toEqual([`https://${customDomain}/* /beta/:splat 200!`]);
+  });
+
   it('gets only what changed, loses what is gone with its folders, and keeps what is of others', async () => {
     await publishPage(folders, 'one');
     await publishPage(folders, 'one', { slug: 'beta' });

@@ -108,9 +108,9 @@ function readPage(options: ListingOptions, known: KnownPages, slug: string, numb
 
 /** @param from  which manifest it is */
 function describePage({ folders, version }: ListingOptions, manifest: Manifest, from: string) {
-  const { slug, number, access, customDomain, files, locales = [] } = manifest;
+  const { slug, number, access, customDomain, asOf, files, locales = [] } = manifest;
   return {
-    ...{ slug, number, from, access, customDomain },
+    ...{ slug, number, from, access, customDomain, asOf },
     page: releasePage(manifest),
     mark: fingerprintOf([LISTING_FORMAT, version, manifest]).slice(0, 32),
     // New in every process, because encrypting a page again gives different bytes.
@@ -263,8 +263,11 @@ async function whilePublic(
 }
 
 function hostTexts(isHttps: boolean, pages: readonly KnownPage[], home: string | null): (readonly [string, string])[] {
+  // A page on hold still names the domain that another page has by now.
+  const isTaken = ({ customDomain, asOf }: KnownPage): boolean =>
+    pages.some((other) => other.customDomain === customDomain && other.asOf > asOf);
   const redirects = redirectsFile(
-    pages.map((page) => ({ ...page, domain: page.customDomain, isHome: page.slug === home })),
+    pages.map((page) => ({ ...page, domain: isTaken(page) ? null : page.customDomain, isHome: page.slug === home })),
   );
   return [
     ['_headers', headersFile(isHttps, home !== null, [...new Set(pages.flatMap(({ locales }) => locales))].sort())],
