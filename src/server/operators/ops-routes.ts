@@ -249,7 +249,7 @@ function withForm(act: (...args: [...Parameters<Act>, URLSearchParams, OperatorS
   return async (options, request) => {
     const session: OperatorSession | null = await options.sessions.find(presentedCookie(options, request));
     const isOurs = isFromHere(request);
-    const form = readForm(request.headers, await request.body(isOurs ? FORM_BYTES_MAX : undefined));
+    const form = readForm(request.headers, await request.body(session !== null && isOurs ? FORM_BYTES_MAX : undefined));
     if (session !== null && isOurs && isOwnForm(form, session)) return act(options, request, form, session);
     const written = isOurs ? writtenText(form) : '';
     return signInPage(options, request, session === null ? 401 : 403, session && 'refused', { written });
