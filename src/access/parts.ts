@@ -29,7 +29,6 @@ export interface AccessOptions extends Omit<SignInMailOptions, 'gates' | 'random
   /** The language of the page at `to`, one of few; null: the site's. Default: null. */
   readonly localeOf?: (to: string) => string | null;
   readonly oidc: Oidc;
-  readonly siteUrl: () => string;
   /** Default: the system's. */
   readonly random?: RandomBytes;
   /** Default: every five seconds; null: only when `tend` is called. */

@@ -146,7 +146,8 @@ async function askForMail(visit: Visit, typed: string): Promise<GateResponse> {
     const address = isAllowed && isCounted ? email.address : null;
     const version = gate?.kind === 'email-domain' ? gate.version : '';
     const { attempt } = admission;
-    const init = { page: parts.gates.keyOf(slug), version, nonce, to, address, attempt, now };
+    const isAtSite = URL.parse(request.ownOrigin)?.hostname === new URL(parts.siteUrl()).hostname;
+    const init = { page: parts.gates.keyOf(slug), version, nonce, to, isAtSite, address, attempt, now };
     await recordChallenge(tx, init, parts.random);
   });
   parts.mailSoon();

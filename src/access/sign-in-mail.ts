@@ -18,6 +18,7 @@ export interface SignInMailOptions {
   /** Clock for work that no request triggers: queued mails, expiry. */
   readonly now: () => EpochMs;
   readonly sendMail: SendMail;
+  readonly siteUrl: () => string;
   /** Writes the email in a language. */
   readonly writeMail: (facts: MailFacts) => Pick<Mail, 'subject' | 'text'>;
   /** The language of an address below a page; null: that of the page. */
@@ -35,7 +36,7 @@ export function createSignInLane(options: SignInMailOptions): Lane {
   // Kept for retries: if the mail server fails late, it may have delivered the email, and its link should work.
   const secrets = new Map<string, { readonly secrets: MailSecrets; readonly expiresAt: EpochMs }>();
 
-  async function send({ recipient: id }: Job): Promise<Handover> {
+  async function send({ recipient: id, items }: Job): Promise<Handover> {
     for (const [key, { expiresAt }] of secrets) if (expiresAt <= now()) secrets.delete(key);
     const owed = await readOwedMail(database, id, now());
     if (owed === null) return { outcome: 'dropped' };
@@ -48,7 +49,8 @@ export function createSignInLane(options: SignInMailOptions): Lane {
     const mine = secrets.get(id)?.secrets ?? newMailSecrets(options.random);
     secrets.set(id, { secrets: mine, expiresAt: owed.expiresAt });
     await database.transaction((tx) => armChallenge(tx, id, mine));
-    const { title, url } = known.page;
+    const { title, slug: current } = known.page;
+    const url = items.includes(AT_SITE) ? `${options.siteUrl()}/${current}/` : known.page.url;
     const ownLocale = options.localeOf(owed.to);
     const to = ownLocale === null ? '' : `&to=${encodeURIComponent(owed.to)}`;
     const link = `${url}login/link/?token=${mine.token}${to}`;
@@ -120,6 +122,8 @@ async function forgetAddress(tx: Writer, id: string): Promise<void> {
 
 /** The channel of sign-in mails in the outbox. */
 const SIGN_IN = 'mail:sign-in';
+/** The item of a mail whose link leads to the site, because a page's own domain didn't get the cookie. */
+const AT_SITE = 'site';
 
 /** ASVS 5.0, 6.5.5: an out-of-band code is valid for at most ten minutes. */
 export const LINK_LIFE_MS = 10 * MINUTE_MS;
@@ -140,18 +144,20 @@ interface ChallengeInit extends Redemption {
   readonly address: string | null;
   /** Id of the attempt that was counted for this request. */
   readonly attempt: string;
+  /** False: asked on the page's own domain. */
+  readonly isAtSite: boolean;
 }
 
 /** Records a request, with the same rows whether an email is sent or not. */
 export async function recordChallenge(tx: Writer, init: ChallengeInit, random: RandomBytes): Promise<void> {
-  const { page, version, nonce, to, attempt, address, now } = init;
+  const { page, version, nonce, to, attempt, address, isAtSite, now } = init;
   const id = newToken(random);
   await tx.run(
     `INSERT INTO access_challenge (id, page, version, nonce_hash, return_to, attempt, expires_at, address)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     [id, page, version, digest('nonce', nonce), to, attempt, now + LINK_LIFE_MS, address],
   );
-  await enqueue(tx, [{ channel: SIGN_IN, recipient: id, kind: 'sign-in', item: id }], now);
+  await enqueue(tx, [{ channel: SIGN_IN, recipient: id, kind: 'sign-in', item: isAtSite ? AT_SITE : id }], now);
 }
 
 /** Uses the secret of an email; null: it isn't valid (any more) for this page and browser. */

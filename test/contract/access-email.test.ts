@@ -73,6 +73,19 @@ describe('a page for an e-mail domain', () => {
     expect((await askFor('b@corp.example', new Visitor(site), 'fr/')).subject).not.toMatch(/^Anmeldung: /);
   });
 
+  it('mails a link to the host where it was asked for, which has the cookie, and to no other', async () => {
+    const own = 'https://status.team.example';
+    await site.access.setPages(PAGES.map((page) => (page.slug === 'team' ? { ...page, url: `${own}/` } : page)));
+    const atSite = await askFor('a@corp.example');
+    expect(atSite.text).toContain(`${ORIGIN}/team/login/link/?token=`);
+    expect(await open(atSite)).toMatchObject({ status: 303, headers: { location: '/team/' } });
+    const there = new Visitor(site, { ownOrigin: own, origin: own, base: '/' });
+    expect((await askFor('b@corp.example', there)).text).toContain(`${own}/login/link/?token=`);
+    const forged = 'https://evil.example';
+    const elsewhere = new Visitor(site, { ownOrigin: forged, origin: forged });
+    expect((await askFor('c@corp.example', elsewhere)).text).not.toContain('evil');
+  });
+
   it('opens by the code in the mail, however its digits are grouped', async () => {
     for (const write of [
       (code: string) => code,
