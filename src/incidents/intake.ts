@@ -7,7 +7,7 @@ import { findAlert, findWritten, type KnownAlert, keepAlert } from '../store/wri
 import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
 import { parseInstant } from '../sync/connectors/wire.ts';
 import { applyChange, newIncident, updateTime } from './change-post.ts';
-import { declaredStatus, instantIn, isValidBody, Refusal, unprocessable } from './requests.ts';
+import { declaredStatus, foreignBody, instantIn, Refusal, unprocessable } from './requests.ts';
 import { type Author, changePost, createPost, findComponent, freshId, type WritingPage } from './writing-page.ts';
 
 interface IntakeContext {
@@ -186,14 +186,13 @@ function readAlert(item: unknown, mapping: IntakeConfig['mapping'], place: strin
   const key = needed(mapping.key);
   if (key.length > KEY_CHARS_MAX)
     throw unprocessable([{ path: `${place}${mapping.key[0]}`, message: `has more than ${KEY_CHARS_MAX} characters` }]);
-  const body = (textOf(mapping.body) ?? '').trim();
   return {
     key,
     /** `changed`: only its severity. */
     state,
     title: oneLine(textOf(mapping.title) ?? key),
     /** Markdown; empty if there is no text, or none that can be shown. */
-    body: isValidBody(body) ? body : '',
+    body: foreignBody(textOf(mapping.body) ?? ''),
     /** The sender’s name for it; null: none given. */
     component: textOf(mapping.component),
     /** In the order in which they are looked up. */

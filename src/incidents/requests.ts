@@ -253,9 +253,13 @@ export function instantIn(text: string): EpochMs {
   return at;
 }
 
-/** Whether a foreign text is accepted as the text of an update. */
-export function isValidBody(text: string): boolean {
-  return BodySchema.safeParse(text).success;
+/** A foreign text as the text of an update: cut to the limit, without control characters; empty: nested too deeply. */
+export function foreignBody(text: string): string {
+  const whole = text.replace(/[^\P{Cc}\t\r\n]/gu, '').trim();
+  // Never inside a surrogate pair.
+  const head = whole.slice(0, BODY_CHARS_MAX - 1).replace(/[\uD800-\uDBFF]$/, '');
+  const body = whole.length > BODY_CHARS_MAX ? `${head.trimEnd()}…` : whole;
+  return BodySchema.safeParse(body).success ? body : '';
 }
 
 /** Whether a text is nested so deeply that it is unreadable and expensive to render. */

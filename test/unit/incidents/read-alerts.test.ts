@@ -116,6 +116,16 @@ describe('Uptime Kuma', () => {
   });
 });
 
+it('cuts a text to the limit of an update, between characters, and drops control characters alone', () => {
+  const [alert] = alertmanagerMessage('firing', AT, { alertname: 'Errors' }).alerts;
+  const bodyOf = (description: string) =>
+    read('alertmanager', { alerts: [{ ...alert, annotations: { description } }] }).alerts[0]?.body;
+  expect(bodyOf('a'.repeat(10_000))).toBe('a'.repeat(10_000));
+  expect(bodyOf(`a${'🔥'.repeat(15_000)}`)).toBe(`a${'🔥'.repeat(4_999)}…`);
+  expect(bodyOf('\u001b[31mOut of memory\u0000\n\tat 9:00')).toBe('[31mOut of memory\n\tat 9:00');
+  expect(bodyOf('> '.repeat(30_000))).toBe('');
+});
+
 it('reads what Alertmanager and Grafana send', () => {
   const labels = { alertname: 'Errors', severity: 'critical', component: 'api' };
   for (const payload of [alertmanagerMessage('resolved', AT, labels), grafanaMessage('resolved', AT, labels)])
