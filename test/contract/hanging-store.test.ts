@@ -140,6 +140,25 @@ describe('while the database or the disk hangs or is full', () => {
       ]);
   });
 
+  it('that refuses, operators get back what they wrote', async () => {
+    const ops = (path: string, fields: Record<string, string>, headers: Record<string, string>) =>
+      fetch(`${door.url}/-/ops/${path}`, {
+        ...{ method: 'POST', body: new URLSearchParams(fields), redirect: 'manual' as const },
+        headers: { origin: door.url, ...headers },
+      });
+    const signedIn = await ops('sign-in', { token: TOKEN }, {});
+    const [cookie = ''] = signedIn.headers.getSetCookie().map((line) => line.split(';', 1)[0] ?? '');
+    breakStore(() => Promise.reject(FULL));
+    const fields = { name: 'API slow', body: '<b>We</b> look at it.', token: 'unwritten' };
+    const own = await ops('write', fields, { cookie });
+    const foreign = await ops('write', fields, { cookie, origin: 'https://evil.example' });
+    expect([signedIn.status, own.status, foreign.status]).toEqual([303, 503, 503]);
+    const text = await own.text();
+    expect(text).toContain('API slow\n\n&lt;b&gt;We&lt;/b&gt; look at it.');
+    expect(text).not.toContain('unwritten');
+    expect(await foreign.text()).not.toContain('API slow');
+  });
+
   it.each([
     ['after it was read once', true],
     ['before it was ever read', false],

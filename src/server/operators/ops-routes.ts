@@ -100,7 +100,7 @@ export function createOpsRoutes(options: OpsRoutesOptions) {
       return await answer(options, request, rest.join('/'));
     } catch (error) {
       if (!isStoreError(error)) throw error;
-      return plain(503, `Can’t use the store: ${messageOf(error)}`);
+      return plain(503, storeFault(error));
     }
   };
 }
@@ -247,14 +247,26 @@ const FORM_BYTES_MAX = 1024 * 1024;
 /** Handles a form if its session is valid, it has the session's form token, and it was sent from this site. */
 function withForm(act: (...args: [...Parameters<Act>, URLSearchParams, OperatorSession]) => Promise<Answer>): Act {
   return async (options, request) => {
-    const session: OperatorSession | null = await options.sessions.find(presentedCookie(options, request));
     const isOurs = isFromHere(request);
-    const form = readForm(request.headers, await request.body(session !== null && isOurs ? FORM_BYTES_MAX : undefined));
-    if (session !== null && isOurs && isOwnForm(form, session)) return act(options, request, form, session);
-    const written = isOurs ? writtenText(form) : '';
-    return signInPage(options, request, session === null ? 401 : 403, session && 'refused', { written });
+    let form: URLSearchParams | null = null;
+    const read = async (max?: number) =>
+      (form ??= readForm(request.headers, await request.body(isOurs ? max : undefined)));
+    try {
+      const session: OperatorSession | null = await options.sessions.find(presentedCookie(options, request));
+      const sent = await read(session === null ? undefined : FORM_BYTES_MAX);
+      if (session !== null && isOurs && isOwnForm(sent, session)) return await act(options, request, sent, session);
+      const written = isOurs ? writtenText(sent) : '';
+      return await signInPage(options, request, session === null ? 401 : 403, session && 'refused', { written });
+    } catch (error) {
+      const written = isStoreError(error) && isOurs ? writtenText(await read()) : '';
+      if (written === '') throw error;
+      const view = opsLeadView('../ops', 'Operators', written);
+      return page(options, 503, 'ops-sign-in', { ...view, fault: storeFault(error) });
+    }
   };
 }
+
+const storeFault = (error: unknown): string => `Can’t use the store: ${messageOf(error)}`;
 
 /** The titles and texts in a form. */
 const writtenText = (form: URLSearchParams): string =>
