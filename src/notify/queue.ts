@@ -48,7 +48,7 @@ function queueSome(database: Database, channels: readonly NoticeChannel[], now: 
     const reached = String(row['reached']);
     const { id: item, at: sortAt } = pageNotice.notice;
     const common = { kind: 'notice', item, sortAt } as const;
-    const toChannels = (reached === '' ? channels : []).filter((channel) => isInScope(channel, pageNotice));
+    const toChannels = reached === '' ? await channelsFor(tx, pageNotice, String(row['page']), channels) : [];
     const subscribers = await tx.all(
       `SELECT id, components, quiet_until, confirmed_at FROM subscriber WHERE page = ? AND state = 'active' AND id > ?
        ORDER BY id LIMIT ${STEP}`,
@@ -91,6 +91,18 @@ function isInScope({ pages, components, monitors }: NoticeChannel, one: PageNoti
     one.componentIds.some((id) => components?.includes(`${slug}/${id}`)) ||
     one.monitors.some((id) => monitors?.includes(id))
   );
+}
+
+/** Channels with the notice in their scope. Those that were told of an incident get its end, whatever it affects by then. */
+async function channelsFor(reader: Reader, one: PageNotice, page: string, channels: readonly NoticeChannel[]) {
+  const inScope = channels.filter((channel) => isInScope(channel, one));
+  if (inScope.length === channels.length || alertState(one.notice) !== 'over') return inScope;
+  const told = await reader.all(
+    `SELECT DISTINCT channel FROM outbox WHERE channel <> '${SUBSCRIBERS}' AND item IN (
+       SELECT id FROM notice WHERE page = ? AND document LIKE ?)`,
+    [page, `%"subject":{"id":${JSON.stringify(one.notice.subject.id)},%`],
+  );
+  return channels.filter((channel) => inScope.includes(channel) || told.some((row) => row['channel'] === channel.id));
 }
 
 /** A notice without components of the page is for everybody. */

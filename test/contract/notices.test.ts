@@ -493,4 +493,33 @@ describe.each(DATABASES)('the outbox over %s', (kind) => {
     expect(of('web')).toEqual(['web n2']);
     expect(of('elsewhere')).toEqual([]);
   });
+
+  it('tells channels of the end of what they were told of, whatever it affects by then', async () => {
+    const heard: string[] = [];
+    const channel = (id: string, components?: string[]): NoticeChannel => ({
+      id,
+      ...(components === undefined ? {} : { components }),
+      recipients: [''],
+      deliver: async ({ id: told }) => {
+        heard.push(`${id} ${told}`);
+        return { outcome: 'delivered' };
+      },
+    });
+    channels = [channel('all'), channel('api', ['acme/api']), channel('other', ['acme/other'])];
+    await subscribers(['a@mail.example', []]);
+    const [begun, apart] = [notice('n1'), notice('n2', { subject: 'apart', components: ['web'] })];
+    await recordNews(database, news([begun, apart]), T0);
+    await sender().run();
+    const moved = { at: toEpochMs(T0 + 1), components: ['web'] };
+    const changed = notice('n3', { ...moved, event: 'incident_updated' });
+    const ends = ['outage', 'apart'].map((subject) =>
+      notice(`end of ${subject}`, { ...moved, subject, event: 'incident_resolved' }),
+    );
+    await recordNews(database, news([begun, apart, changed, ...ends]), T0);
+    await sender().run();
+    const of = (id: string) => heard.filter((one) => one.startsWith(`${id} `)).toSorted();
+    expect(of('api')).toEqual(['api end of outage', 'api n1']);
+    expect(of('other')).toEqual([]);
+    expect(of('all')).toEqual(['all end of apart', 'all end of outage', 'all n1', 'all n2', 'all n3']);
+  });
 });
