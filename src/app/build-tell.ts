@@ -95,6 +95,7 @@ export function buildTell(base: StoreParts, serving: ServeParts, printsMail: boo
       })),
     giveWay: publishing.shown.giveWay,
     onResult: metrics.noticesSettled,
+    onRejected: (facts) => log.warn(facts, 'A channel rejected a message for good.'),
   });
 
   const wake = (delayMs?: number): void => {

@@ -187,6 +187,8 @@ export interface NoticeSenderOptions
     result: 'delivered' | 'postponed' | 'rejected' | 'parked',
     count: number,
   ) => void;
+  /** Called for a notice that a configured channel will never accept. */
+  readonly onRejected?: (facts: Readonly<Record<'channel' | 'notice' | 'reason', string | undefined>>) => void;
   readonly quietMs?: number;
 }
 
@@ -213,9 +215,12 @@ export function createNoticeSender(options: NoticeSenderOptions): Sender {
       id,
       retry: RETRY,
       parkedAfterMs: PARKED_AFTER_MS,
-      onSettled: (_job, { outcome }) => {
+      onSettled: ({ items }, settlement) => {
+        const { outcome } = settlement;
         if (outcome !== 'dropped') onResult(id, outcome === 'released' ? 'postponed' : outcome, 1);
         if (outcome === 'parked') onError(parkedError(id, 1));
+        if (outcome === 'rejected' && id !== SUBSCRIBERS)
+          options.onRejected?.({ channel: id, notice: items[0], reason: settlement.reason });
       },
       ...rest,
     };

@@ -494,6 +494,20 @@ describe.each(DATABASES)('the outbox over %s', (kind) => {
     expect(of('elsewhere')).toEqual([]);
   });
 
+  it('says which messages a channel rejected for good, once each, and not to which subscribers', async () => {
+    const rejected: unknown[] = [];
+    const reason = 'status 302: redirects are not followed; enter the new address';
+    channels = [{ id: 'hook', recipients: [''], deliver: async () => ({ outcome: 'rejected', reason }) }];
+    failure = () => Object.assign(new Error('550'), { responseCode: 550, command: 'RCPT TO' });
+    await subscribers(['a@mail.example', []]);
+    await recordNews(database, news([notice('n1')]), T0);
+    const one = sender({ onRejected: (facts) => rejected.push(facts) });
+    await one.run();
+    await one.run();
+    expect(rejected).toEqual([{ channel: 'hook', notice: 'n1', reason }]);
+    expect(results.toSorted()).toEqual(['email rejected 1', 'hook rejected 1']);
+  });
+
   it('tells channels of the end of what they were told of, whatever it affects by then', async () => {
     const heard: string[] = [];
     const channel = (id: string, components?: string[]): NoticeChannel => ({
