@@ -71,7 +71,8 @@ export function createSignInLane(options: SignInMailOptions): Lane {
       const handover = await send(job);
       if (handover.outcome !== 'postponed' && handover.outcome !== 'unreachable') {
         secrets.delete(job.recipient);
-        await database.transaction((tx) => forgetAddress(tx, job.recipient));
+        const forget = 'UPDATE access_challenge SET address = NULL WHERE id = ?';
+        await database.transaction((tx) => tx.run(forget, [job.recipient]));
       }
       return handover;
     },
@@ -111,11 +112,6 @@ async function armChallenge(tx: Writer, id: string, { token, code }: MailSecrets
     codeHash(String(row?.['nonce_hash']), code),
     id,
   ]);
-}
-
-/** Deletes the address of a request once its email was sent or given up. */
-async function forgetAddress(tx: Writer, id: string): Promise<void> {
-  await tx.run('UPDATE access_challenge SET address = NULL WHERE id = ?', [id]);
 }
 
 // Sign-in requests by email: each belongs to one browser, and works once within ten minutes.

@@ -256,7 +256,6 @@ export function instantIn(text: string): EpochMs {
 /** A foreign text as the text of an update: cut to the limit, without control characters; empty: nested too deeply. */
 export function foreignBody(text: string): string {
   const whole = text.replace(/[^\P{Cc}\t\r\n]/gu, '').trim();
-  // Never inside a surrogate pair.
   const head = whole.slice(0, BODY_CHARS_MAX - 1).replace(/[\uD800-\uDBFF]$/, '');
   const body = whole.length > BODY_CHARS_MAX ? `${head.trimEnd()}…` : whole;
   return BodySchema.safeParse(body).success ? body : '';

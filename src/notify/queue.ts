@@ -55,11 +55,10 @@ function queueSome(database: Database, channels: readonly NoticeChannel[], now: 
       [String(row['page']), reached],
     );
     // What lies ahead was stored before the clock was set back.
-    const isConfirmed = (at: number): boolean => at <= Number(row['recorded_at']) || at > now;
+    const isConfirmed = ({ confirmed_at: at }: Row): boolean =>
+      Number(at) <= Number(row['recorded_at']) || Number(at) > now;
     const quietUntil = (at: number): number => (at > now + QUIET_MS ? now : at);
-    const toSubscribers = subscribers.filter(
-      (one) => isConfirmed(Number(one['confirmed_at'])) && wants(one, pageNotice),
-    );
+    const toSubscribers = subscribers.filter((one) => isConfirmed(one) && wants(one, pageNotice));
     await enqueue(
       tx,
       [
@@ -75,9 +74,8 @@ function queueSome(database: Database, channels: readonly NoticeChannel[], now: 
       ],
       now,
     );
-    const state = subscribers.length < STEP ? 'queued' : 'new';
-    const last = String(subscribers.at(-1)?.['id'] ?? reached);
-    await tx.run('UPDATE notice SET state = ?, reached = ? WHERE id = ?', [state, last, item]);
+    const next = [subscribers.length < STEP ? 'queued' : 'new', String(subscribers.at(-1)?.['id'] ?? reached)];
+    await tx.run('UPDATE notice SET state = ?, reached = ? WHERE id = ?', [...next, item]);
     return true;
   }, REPEATABLE);
 }
