@@ -48,11 +48,13 @@ function queueSome(database: Database, channels: readonly NoticeChannel[], now: 
     const reached = String(row['reached']);
     const { id: item, at: sortAt } = pageNotice.notice;
     const common = { kind: 'notice', item, sortAt } as const;
-    const toChannels = reached === '' ? await channelsFor(tx, pageNotice, String(row['page']), channels) : [];
+    const page = String(row['page']);
+    const toChannels = reached === '' ? await channelsFor(tx, pageNotice, page, channels) : [];
     const subscribers = await tx.all(
-      `SELECT id, components, quiet_until, confirmed_at FROM subscriber WHERE page = ? AND state = 'active' AND id > ?
-       ORDER BY id LIMIT ${STEP}`,
-      [String(row['page']), reached],
+      `SELECT id, components, quiet_until, confirmed_at, (SELECT COUNT(*) FROM outbox
+         WHERE channel = '${SUBSCRIBERS}' AND recipient = subscriber.id AND item IN (${ENDED})) AS told
+       FROM subscriber WHERE page = ? AND state = 'active' AND id > ? ORDER BY id LIMIT ${STEP}`,
+      [page, endedBy(pageNotice), page, reached],
     );
     // What lies ahead was stored before the clock was set back.
     const isConfirmed = ({ confirmed_at: at }: Row): boolean =>
@@ -91,20 +93,26 @@ function isInScope({ pages, components, monitors }: NoticeChannel, one: PageNoti
   );
 }
 
-/** Channels with the notice in their scope. Those that were told of an incident get its end, whatever it affects by then. */
+/** Earlier notices of the incident that a notice ends: whoever got one is told of the end, whatever it affects by then. */
+const ENDED = 'SELECT id FROM notice WHERE page = ? AND document LIKE ?';
+
+/** What their documents contain; empty, as none is, if the notice ends no incident. */
+function endedBy({ notice }: PageNotice): string {
+  return alertState(notice) === 'over' ? `%"subject":{"id":${JSON.stringify(notice.subject.id)},%` : '';
+}
+
+/** Channels with the notice in their scope, or that were told of the incident that it ends. */
 async function channelsFor(reader: Reader, one: PageNotice, page: string, channels: readonly NoticeChannel[]) {
   const inScope = channels.filter((channel) => isInScope(channel, one));
-  if (inScope.length === channels.length || alertState(one.notice) !== 'over') return inScope;
-  const told = await reader.all(
-    `SELECT DISTINCT channel FROM outbox WHERE channel <> '${SUBSCRIBERS}' AND item IN (
-       SELECT id FROM notice WHERE page = ? AND document LIKE ?)`,
-    [page, `%"subject":{"id":${JSON.stringify(one.notice.subject.id)},%`],
-  );
+  if (inScope.length === channels.length) return inScope;
+  const sql = `SELECT DISTINCT channel FROM outbox WHERE channel <> '${SUBSCRIBERS}' AND item IN (${ENDED})`;
+  const told = await reader.all(sql, [page, endedBy(one)]);
   return channels.filter((channel) => inScope.includes(channel) || told.some((row) => row['channel'] === channel.id));
 }
 
 /** A notice without components of the page is for everybody. */
 function wants(subscriber: Row, { componentIds }: PageNotice): boolean {
+  if (Number(subscriber['told']) > 0) return true;
   const chosen = JSON.parse(String(subscriber['components'])) as readonly string[];
   return chosen.length === 0 || componentIds.length === 0 || componentIds.some((id) => chosen.includes(id));
 }
@@ -120,11 +128,8 @@ export async function readNotices(reader: Reader, ids: readonly string[]): Promi
     sql: `SELECT id, document FROM notice WHERE state <> 'withdrawn' AND id IN (${list})
           AND page NOT IN (SELECT key FROM page WHERE ended_at IS NOT NULL)`,
   }));
-  const known = new Map<string, Row>(rows.map((row) => [String(row['id']), row]));
-  return ids.flatMap((id) => {
-    const row = known.get(id);
-    return row === undefined ? [] : [toPageNotice(row)];
-  });
+  const known = new Map(rows.map((row) => [String(row['id']), toPageNotice(row)]));
+  return ids.flatMap((id) => known.get(id) ?? []);
 }
 
 /** Parks messages that are too old and deletes settled ones. Returns how many were parked, by channel. */
@@ -180,11 +185,7 @@ export interface NoticeSenderOptions
   readonly prepare: () => Promise<void>;
   /** Awaited between two steps of queueing, which take this thread and the database for some milliseconds each. */
   readonly giveWay?: () => Promise<void>;
-  readonly onResult: (
-    channel: string,
-    result: 'delivered' | 'postponed' | 'rejected' | 'parked',
-    count: number,
-  ) => void;
+  readonly onResult: (id: string, result: 'delivered' | 'postponed' | 'rejected' | 'parked', count: number) => void;
   /** Called for a notice that a configured channel will never accept. */
   readonly onRejected?: (facts: Readonly<Record<'channel' | 'notice' | 'reason', string | undefined>>) => void;
   readonly quietMs?: number;
@@ -243,10 +244,8 @@ export function createNoticeSender(options: NoticeSenderOptions): Sender {
       atOnce: 1,
       itemsMax: 1,
       send: async ({ items, recipient }) => {
-        const [pageNotice] = await readNotices(database, items);
-        return pageNotice === undefined
-          ? { outcome: 'dropped' }
-          : channel.deliver(noticeIn(pageNotice, channel.locale), recipient);
+        const [one] = await readNotices(database, items);
+        return one === undefined ? { outcome: 'dropped' } : channel.deliver(noticeIn(one, channel.locale), recipient);
       },
     });
 

@@ -508,7 +508,7 @@ describe.each(DATABASES)('the outbox over %s', (kind) => {
     expect(results.toSorted()).toEqual(['email rejected 1', 'hook rejected 1']);
   });
 
-  it('tells channels of the end of what they were told of, whatever it affects by then', async () => {
+  it('tells channels and subscribers of the end of what they were told of, whatever it affects by then', async () => {
     const heard: string[] = [];
     const channel = (id: string, components?: string[]): NoticeChannel => ({
       id,
@@ -520,7 +520,7 @@ describe.each(DATABASES)('the outbox over %s', (kind) => {
       },
     });
     channels = [channel('all'), channel('api', ['acme/api']), channel('other', ['acme/other'])];
-    await subscribers(['a@mail.example', []]);
+    await subscribers(['api@mail.example', ['api']], ['other@mail.example', ['other']]);
     const [begun, apart] = [notice('n1'), notice('n2', { subject: 'apart', components: ['web'] })];
     await recordNews(database, news([begun, apart]), T0);
     await sender().run();
@@ -534,6 +534,10 @@ describe.each(DATABASES)('the outbox over %s', (kind) => {
     const of = (id: string) => heard.filter((one) => one.startsWith(`${id} `)).toSorted();
     expect(of('api')).toEqual(['api end of outage', 'api n1']);
     expect(of('other')).toEqual([]);
+    clock.now = toEpochMs(T0 + HOUR_MS);
+    await sender().run();
+    expect([told('api@mail.example').length, told('other@mail.example').length]).toEqual([2, 0]);
+    expect(mails.map(({ text }) => text).join()).not.toContain('apart');
     expect(of('all')).toEqual(['all end of apart', 'all end of outage', 'all n1', 'all n2', 'all n3']);
   });
 });
