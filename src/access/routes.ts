@@ -9,7 +9,6 @@ import { domainsOf, gateKind, readGate } from './gate/stored-gate.ts';
 import { callbackAt, isAllowed, type Oidc, type Pending } from './oidc/oidc.ts';
 import { ProviderFault } from './oidc/provider.ts';
 import type { GateParts } from './parts.ts';
-import { isOfVersion } from './sessions.ts';
 import { LINK_LIFE_MS, type Redeem, recordChallenge, redeemCode, redeemLink } from './sign-in-mail.ts';
 import {
   beginSession,
@@ -103,8 +102,7 @@ async function signInByPassword(visit: Visit, password: string): Promise<GateRes
     known?.page.access === 'password' && stored?.kind === gateKind(known.page) && isFromAllowed(visit, known.gated);
   const hash = isOpenable ? stored.secret : DECOY_HASH;
   const isRight = await parts.hashing.run(() => verifyPassword(password, hash));
-  // Another node may have stored another gate: a session for that wouldn't open this one.
-  if (isRight === null || (isRight && isOpenable && !isOfVersion(known.gated, stored))) {
+  if (isRight === null || (isRight && known?.isForeign === true)) {
     await parts.attempts.forgive(admission.attempt);
     return null;
   }

@@ -234,8 +234,7 @@ function isEnough({ gate }: GatedPage, address: string): boolean {
   return gate.kind !== 'public' && gate.addresses?.isEnough === true && gate.addresses.includes(address);
 }
 
-/** Whether a gate's sessions are those of the stored one. */
-export function isOfVersion({ gate }: GatedPage, stored: StoredGate | null): boolean {
+function isOfVersion({ gate }: GatedPage, stored: StoredGate | null): boolean {
   return gate.kind !== 'public' && gate.version === stored?.version;
 }
 

@@ -86,6 +86,17 @@ describe('gates of two nodes', () => {
     ]);
   });
 
+  it('let visitors sign in while a node that was started again still compares its gates with the stored ones', async () => {
+    await behind.access.setPages(PAGES);
+    const again = await folder.open();
+    const settled = again.access.setPages(PAGES);
+    const visitor = new Visitor(again);
+    const answer = await visitor.post('vault', 'login/', { password: PASSWORD });
+    await settled;
+    expect([answer.status, await visitor.sees('vault'), again.errors]).toEqual([303, true, []]);
+    await again.close();
+  });
+
   it('end a session at once where its visitor signs out, and on the other node within a quarter of a second', async () => {
     await behind.access.setPages(PAGES);
     const visitor = new Visitor(ahead);

@@ -133,12 +133,13 @@ export function createGates(database: Database, random: RandomBytes, onError: (e
     /**
      * Like `find`, but compares the gate with the stored one first. Another node with an older configuration, or a
      * restored backup, may have lost the gate or given it another version. If the stored gate has the same password or
-     * domains, its version is taken over; if none is stored, ours is written. If they differ, the page stays closed here.
+     * domains, its version is taken over; if none is stored, ours is written. If they differ (`isForeign`), the page stays
+     * closed here, and a session for the stored one wouldn't open it.
      */
     current: async (slug: string) => {
-      const stored = await agree(slug);
-      const known = pages.get(slug);
-      return known === undefined ? null : { ...known, stored };
+      const [stored, known, seen] = [await agree(slug), pages.get(slug), foreign.get(slug)];
+      const isForeign = seen !== undefined && seen.page === known?.page && seen.version === stored?.version;
+      return known === undefined ? null : { ...known, stored, isForeign };
     },
     /** The kinds of gate that at least one page of the site has. */
     kinds: () => kinds,
