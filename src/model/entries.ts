@@ -65,8 +65,11 @@ function createAgenda(until: EpochMs): Agenda {
 
 /** Compares two lists of numbers by the first that differs. */
 export function compareAll(a: readonly number[], b: readonly number[]): number {
-  const index = a.findIndex((value, at) => value !== (b[at] ?? 0));
-  return (a[index] ?? 0) - (b[index] ?? 0);
+  for (const [index, value] of a.entries()) {
+    const difference = value - (b[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
 }
 
 /** Falls this close together are one outage. */

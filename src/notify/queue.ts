@@ -339,7 +339,8 @@ async function withdrawOthers(tx: Writer, news: PageNews, now: EpochMs, onCall: 
     await tx.run(`DELETE FROM outbox WHERE item = ? AND state = 'queued' AND claimed_until <= ?`, [id, now]);
   }
   for (const one of withdrawn)
-    if (!news.subjects.includes(one.notice.subject.id)) await closeAlert(tx, one, news.page.key, now, onCall);
+    if (alertState(one.notice) === 'open' && !news.subjects.includes(one.notice.subject.id))
+      await closeAlert(tx, one, news.page.key, now, onCall);
 }
 
 /** Queues the end of an incident that was deleted for the channels of `onCall` that were told of it. */
@@ -348,7 +349,7 @@ async function closeAlert(tx: Writer, one: PageNotice, page: string, now: EpochM
   const row = { recipient: '', kind: 'notice', item: `over/${notice.subject.id}/${now}`, sortAt: now } as const;
   const sent = await tx.all('SELECT channel FROM outbox WHERE item = ?', [notice.id]);
   const rows = onCall.flatMap((id) => (sent.some(({ channel }) => channel === id) ? { ...row, channel: id } : []));
-  if (rows.length === 0 || alertState(notice) !== 'open') return;
+  if (rows.length === 0) return;
   const subject = { ...notice.subject, url: null, status: 'resolved', endsAt: now };
   const over: Notice = { ...notice, id: row.item, event: 'incident_resolved', subject, text: '', at: now };
   await recordNotice(tx, page, { ...one, others: {}, notice: over }, now, 'silent');

@@ -139,15 +139,11 @@ function factsForLog(options: FrontDoorOptions, request: IncomingMessage): Visit
 function fail(visit: Visit, error: unknown): void {
   const isTooLarge = error instanceof BodyTooLargeError;
   if (!isTooLarge) visit.options.onError(error, (visit.request.url ?? '/').split('?', 1)[0] ?? '');
-  const status = isStoreError(error) ? 503 : 500;
-  const fault = plain(status, FAULTS[status], status === 503 ? { 'retry-after': '30' } : {});
-  reply(visit, isTooLarge ? plain(413, error.message) : fault);
+  const away = 'This is temporarily unavailable. Try again in a few minutes.';
+  if (isTooLarge) reply(visit, plain(413, error.message));
+  else if (isStoreError(error)) reply(visit, plain(503, away, { 'retry-after': '30' }));
+  else reply(visit, plain(500, 'Something went wrong on our side.'));
 }
-
-const FAULTS = {
-  500: 'Something went wrong on our side.',
-  503: 'This is temporarily unavailable. Try again in a few minutes.',
-};
 
 /** Decides in this order: is the request well formed, what is at the address, is the method allowed, may it be seen. */
 function answer({ options, request, head, address }: Visit): Answer | Promise<Answer> {

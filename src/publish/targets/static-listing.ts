@@ -265,7 +265,7 @@ async function whilePublic(
 function hostTexts(isHttps: boolean, pages: readonly KnownPage[], home: string | null): (readonly [string, string])[] {
   // A page on hold still names the domain that another page has by now.
   const isTaken = ({ customDomain, asOf }: KnownPage): boolean =>
-    pages.some((other) => other.customDomain === customDomain && other.asOf > asOf);
+    customDomain !== null && pages.some((other) => other.customDomain === customDomain && other.asOf > asOf);
   const redirects = redirectsFile(
     pages.map((page) => ({ ...page, domain: isTaken(page) ? null : page.customDomain, isHome: page.slug === home })),
   );

@@ -202,7 +202,7 @@ function decodeBody(bytes: Buffer, contentType: string): unknown {
   if (text.trim() === '') return {};
   if (type.trim() !== '' && !/[/+]json$/.test(type.trim()))
     throw new Refusal(415, 'Send JSON (content-type: application/json) or a form (application/x-www-form-urlencoded).');
-  return parsePayload(bytes);
+  return parsePayload(text);
 }
 
 type Fields = { [name: string]: string | string[] | Fields };
@@ -274,7 +274,7 @@ async function take(options: IntakeRoutesOptions, request: OwnRequest, id: strin
   if (intake === null || verdict.kind === 'wrong') throw new Refusal(401, NO_INTAKE);
   if (!options.canRun)
     throw new Refusal(409, 'This process only serves pages. Send the request to the one that runs `pharos start`.');
-  const { alerts, hasTest } = readAlerts(parsePayload(bytes), intake);
+  const { alerts, hasTest } = readAlerts(parsePayload(bytes.toString('utf8')), intake);
   const writing = await options.load(intake.page);
   if (writing === null) throw new Refusal(409, `This intake’s page ${intake.page} doesn’t exist.`);
   const { database, newSuffix, now, clientOf } = options;
@@ -318,10 +318,10 @@ function isGenuine({ header, secrets, signature }: IntakeConfig, { headers }: Ow
 }
 
 /** Halves of characters become U+FFFD, since many readers of JSON refuse them. @throws Refusal 400 */
-function parsePayload(bytes: Buffer): unknown {
+function parsePayload(text: string): unknown {
   const whole = (_key: string, value: unknown): unknown => (typeof value === 'string' ? value.toWellFormed() : value);
   try {
-    return JSON.parse(bytes.toString('utf8'), whole) as unknown;
+    return JSON.parse(text, whole) as unknown;
   } catch {
     throw new Refusal(400, 'The body is not JSON.');
   }

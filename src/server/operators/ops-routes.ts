@@ -157,8 +157,7 @@ const POSTS: Readonly<Record<string, Act>> = {
     const result = await options.forms.submit(form, { formToken, operator, address: request.clientAddress });
     const written = writtenText(form);
     if (result === null && written === '') return goTo('../ops?did=unknown');
-    if (result === null)
-      return page(options, 404, 'ops-sign-in', { ...opsLeadView('../ops', 'Operators', written), fault: NO_PAGE });
+    if (result === null) return giveBack(options, 404, NO_PAGE, written);
     if (result.kind === 'done') return goTo(result.location);
     return page(options, result.status, 'ops-write', result.view);
   }),
@@ -260,13 +259,16 @@ function withForm(act: (...args: [...Parameters<Act>, URLSearchParams, OperatorS
     } catch (error) {
       const written = isStoreError(error) && isOurs ? writtenText(await read()) : '';
       if (written === '') throw error;
-      const view = opsLeadView('../ops', 'Operators', written);
-      return page(options, 503, 'ops-sign-in', { ...view, fault: storeFault(error) });
+      return giveBack(options, 503, storeFault(error), written);
     }
   };
 }
 
 const storeFault = (error: unknown): string => `Can’t use the store: ${messageOf(error)}`;
+
+/** Shows what was written in a form that can't be taken. */
+const giveBack = (options: OpsRoutesOptions, status: number, fault: string, written: string): Promise<Answer> =>
+  page(options, status, 'ops-sign-in', { ...opsLeadView('../ops', 'Operators', written), fault });
 
 /** The titles and texts in a form. */
 const writtenText = (form: URLSearchParams): string =>
