@@ -8,6 +8,7 @@ import type { SourceFreshness } from '../../src/model/page.ts';
 import { toPageKey } from '../../src/model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import { DISK } from '../../src/publish/releases/disk.ts';
+import { releaseFolder } from '../../src/publish/releases/folders.ts';
 import { hideFromPublic, switchTo, unlinkPage } from '../../src/publish/releases/switch.ts';
 import { createTarget, type Target, type TargetReport } from '../../src/publish/targets/create-target.ts';
 import { createFolder } from '../../src/publish/targets/object-store.ts';
@@ -94,12 +95,44 @@ describe('a folder for static hosts', () => {
     const report = await restless.update();
     expect(report.result).toBe('failed');
     expect(report.message).toMatch(
-      /^Stopped part-way after starting over \d+ times, because pages became private\. The next run continues\.$/,
+      /^Stopped part-way after starting over \d+ times, because pages became private or were published again\. The next run continues\.$/,
     );
     expect(puts).toBeLessThan(1_000);
     isRestless = false;
     expect(await restless.update()).toMatchObject({ result: 'current', message: null });
     expect(files()).toContain('acme/index.html');
+  });
+
+  it('takes the next release where the one that it was writing was removed, and fails where there is none', async () => {
+    const { number: first } = await publishPage(folders, 'one');
+    await publishSite(folders, 'site', ['acme']);
+    const store = createFolder(out);
+    let meanwhile: (() => Promise<unknown>) | null = async () => {
+      await publishPage(folders, 'two');
+      await publishPage(folders, 'three');
+      rmSync(releaseFolder(folders, 'acme', first), { recursive: true });
+    };
+    const listing = createStaticListing({
+      ...{ folders, home: () => null, sources: () => [], sealed: new Map() },
+      ...{ hostFiles: { isHttps: true }, version: 'v1' },
+    });
+    const put: typeof store.put = async (key, ...rest) => {
+      const happens = key.startsWith('acme/') ? meanwhile : null;
+      if (happens !== null) meanwhile = null;
+      await happens?.();
+      return store.put(key, ...rest);
+    };
+    const slow = createTarget({ key: SITE_KEY, onNumbers: async () => undefined, store: { ...store, put }, listing });
+    expect(await slow.update()).toMatchObject({ result: 'current', message: null });
+    for (const path of ['acme/index.html', 'acme/components/b/index.html', 'acme/api/v2/summary.json'])
+      expect(read(path)).toContain('three');
+    const { number: last } = await publishPage(folders, 'four');
+    rmSync(join(releaseFolder(folders, 'acme', last), 'files/index.html'));
+    expect(await slow.update()).toMatchObject({
+      result: 'failed',
+      message:
+        'Stopped part-way because the release of acme that was being written no longer exists. The next run continues.',
+    });
   });
 
   it('has one keeper at a time while its configuration changes again and again, and is complete in the end', async () => {

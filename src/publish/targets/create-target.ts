@@ -82,22 +82,24 @@ export function createTarget(options: TargetOptions) {
     // In a folder, it costs nothing to check whether files were deleted.
     const isThorough = isFirstRun && store.has !== undefined;
     const common = { store, encoding, ...PACE[store.kind], key, memory: ledger, tally, isThorough };
-    for (let restarts = 0; restarts === 0 || isInterrupted; restarts += 1) {
-      if (restarts > RESTARTS_MAX) {
-        tally.failures.push(
-          `Stopped part-way after starting over ${RESTARTS_MAX} times, because pages became private. The next run continues.`,
-        );
-        return;
-      }
+    for (let restarts = 0; restarts <= RESTARTS_MAX; restarts += 1) {
       isInterrupted = false;
-      const run = { ...common, site: listing.look(), isInterrupted: () => isInterrupted || isClosed };
+      tally.filesKept = 0;
+      const site = listing.look();
+      const run = { ...common, site, gone: new Map(), isInterrupted: () => isInterrupted || isClosed };
       await updateOnce(run, onPage).catch((error: unknown) => {
         const isLeaving = error instanceof NoLongerPublicError;
         if (isClosed || (!isLeaving && !(error instanceof InterruptedError))) throw error;
         isInterrupted = true;
       });
+      if (isInterrupted || hasNewer(run, listing)) continue;
+      for (const fault of run.gone.values()) tally.failures.push(fault);
+      isFirstRun = false;
+      return;
     }
-    isFirstRun = false;
+    tally.failures.push(
+      `Stopped part-way after starting over ${RESTARTS_MAX} times, because pages became private or were published again. The next run continues.`,
+    );
   }
 
   /** Brings the target up to date, and at most once a minute writes every page's `api/now.json`. */
@@ -154,6 +156,13 @@ export function createTarget(options: TargetOptions) {
       await inTurn(() => undefined);
     },
   };
+}
+
+/** Whether a page whose release was removed while it was written has another one by now. */
+function hasNewer({ site, gone }: TargetRun, listing: StaticListing): boolean {
+  if (gone.size === 0) return false;
+  const numbers = new Map(site.pages.map(({ slug, number }) => [slug, number]));
+  return listing.look().pages.some(({ slug, number }) => gone.has(slug) && numbers.get(slug) !== number);
 }
 
 async function probe(store: ObjectStore, key: SiteKey): Promise<void> {
@@ -215,7 +224,7 @@ async function updateFiles(run: TargetRun, onPage: OnPage): Promise<void> {
     onPage(index, others.length);
     await uploadPage(run, page);
   }
-  if (own !== undefined && tally.failures.length === 0) await uploadPage(run, own);
+  if (own !== undefined && tally.failures.length + run.gone.size === 0) await uploadPage(run, own);
   await writeSiteLedger(run);
 }
 

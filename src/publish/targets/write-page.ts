@@ -57,6 +57,8 @@ export interface TargetRun {
   readonly site: StaticSite;
   readonly memory: TargetLedger;
   readonly tally: Tally;
+  /** What to say of pages whose release was removed while it was read, by slug. */
+  readonly gone: Map<string, string>;
   /** Compare every file, even of pages that seem complete. */
   readonly isThorough: boolean;
   /** True: something must be removed at once, so no further write is started. */
@@ -101,9 +103,9 @@ export async function uploadPage(run: TargetRun, page: StaticPage): Promise<void
     const { slug, mark, isSealed } = page;
     memory.pages.set(slug, { mark, files, isSealed, isWhole: true, number: numberAfter(run, page), page: page.page });
   } catch (error) {
-    const isOfPage = error instanceof ReleaseGoneError || (isStatusError(error) && error.context['isOfFile'] === true);
-    if (!isOfPage) throw error;
-    tally.failures.push(faultText(error));
+    if (error instanceof ReleaseGoneError) run.gone.set(page.slug, faultText(error));
+    else if (isStatusError(error) && error.context['isOfFile'] === true) tally.failures.push(faultText(error));
+    else throw error;
   }
 }
 
