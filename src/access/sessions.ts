@@ -33,6 +33,9 @@ type OnError = (error: unknown, where: string) => void;
 
 export type Sessions = ReturnType<typeof createSessions>;
 
+/** Longer than other nodes need to notice that a page they still define was ended by a node with another configuration. */
+const REMOVED_FOR_MS = MINUTE_MS;
+
 /** @param idleMs a session unused for this long ends */
 export function createSessions(database: Database, random: RandomBytes, idleMs: number, onError: OnError) {
   function touch(idHash: string, now: EpochMs): void {
@@ -96,8 +99,12 @@ export function createSessions(database: Database, random: RandomBytes, idleMs: 
       const idHash = digest('session', id);
       await database.transaction((tx) => erase(tx, idHash));
     },
-    /** Deletes idle sessions and expired grants. */
+    /** Deletes idle sessions, expired grants, and gates of removed pages. */
     forgetExpired: async (tx: Writer, now: EpochMs) => {
+      for (const table of ['access_gate', 'access_grant'])
+        await tx.run(`DELETE FROM ${table} WHERE page IN (SELECT key FROM page WHERE ended_at < ?)`, [
+          now - REMOVED_FOR_MS,
+        ]);
       await tx.run('DELETE FROM access_session WHERE seen_at <= ?', [now - idleMs]);
       await tx.run('DELETE FROM access_grant WHERE until_at <= ?', [now]);
       await tx.run('DELETE FROM access_grant WHERE session NOT IN (SELECT id_hash FROM access_session)');

@@ -51,19 +51,21 @@ const PAGES = table('page', {
 });
 export type StoredPage = RowOf<typeof PAGES>;
 
+export type OwnPages = ReadonlyMap<PageKey, AccessType | ''>;
+
 /** The changes that bring the table in line with what is defined. */
 export type PageChanges = ReturnType<typeof decidePages>;
 
 /**
  * Decides which eras begin and end. Pure.
  *
- * @param mine  pages that this process has seen defined; others may belong to a node that knows more. Null: nothing
- * decided yet, so all pages count
+ * @param mine  pages that this process has seen defined, and their access; others may belong to a node that knows more. Null:
+ * nothing decided yet, so all pages count
  */
 export function decidePages(
   open: readonly StoredPage[],
   { pages, held, isComplete }: PageClaims,
-  mine: ReadonlySet<PageKey> | null,
+  mine: OwnPages | null,
 ) {
   const claims = new Map(pages.map((claim) => [claim.slug, claim]));
   const isSame = ({ slug, origin }: StoredPage): boolean =>
@@ -79,7 +81,9 @@ export function decidePages(
     /** Pages whose access type changed, or whose origin is now known. */
     changed: kept.flatMap((page) => {
       const claim = claims.get(page.slug);
-      return claim === undefined || (claim.access === page.access && claim.origin === page.origin)
+      // Nodes with different configurations agree on the private one, and don't take turns.
+      const isTheirs = page.access !== 'public' && mine?.get(page.key) === claim?.access;
+      return claim === undefined || ((claim.access === page.access || isTheirs) && claim.origin === page.origin)
         ? []
         : [{ page, claim }];
     }),
@@ -91,7 +95,7 @@ export function decidePages(
 export async function settlePages(
   database: Database,
   claims: PageClaims,
-  { mine, now }: { readonly mine: ReadonlySet<PageKey> | null; readonly now: EpochMs },
+  { mine, now }: { readonly mine: OwnPages | null; readonly now: EpochMs },
 ) {
   const open = await readPages(database);
   const seen = decidePages(open, claims, mine);
@@ -99,7 +103,7 @@ export async function settlePages(
   return database.transaction(async (tx) => {
     // Another node may have written them in the meantime.
     const changes = decidePages(await readPages(tx), claims, mine);
-    if (!isNothing(changes)) await writeChanges(tx, changes, now);
+    if (!isNothing(changes)) await writeChanges(tx, changes, mine, now);
     return { pages: await readPages(tx), changes };
   });
 }
@@ -108,7 +112,7 @@ function isNothing({ ended, changed, begun }: PageChanges): boolean {
   return ended.length + changed.length + begun.length === 0;
 }
 
-async function writeChanges(tx: Writer, { ended, changed, begun }: PageChanges, now: EpochMs): Promise<void> {
+async function writeChanges(tx: Writer, { ended, changed, begun }: PageChanges, mine: OwnPages | null, now: EpochMs) {
   const revision = await bumpRevision(tx);
   await tx.runMany(
     'UPDATE page SET ended_at = ?, revision = ? WHERE key = ?',
@@ -128,7 +132,14 @@ async function writeChanges(tx: Writer, { ended, changed, begun }: PageChanges, 
       await tx.run('UPDATE written SET is_private = 1 WHERE page = ?', [page.key]);
   }
   for (const claim of begun) {
-    const key = nextKey(claim.slug, await readPagesNamed(tx, claim.slug));
+    const named = await readPagesNamed(tx, claim.slug);
+    const own = named.find((page) => mine?.has(page.key) && page.slug === claim.slug && page.origin === claim.origin);
+    // A node with another configuration ended it when it started; upstreams' pages are ended by their upstream.
+    if (own?.origin.startsWith('config/')) {
+      await tx.run('UPDATE page SET ended_at = NULL, revision = ? WHERE key = ?', [revision, own.key]);
+      continue;
+    }
+    const key = nextKey(claim.slug, named);
     await PAGES.insert(tx, [{ ...claim, key, gate: 1, beganAt: now, endedAt: null }], { revision });
   }
   await tx.announce();

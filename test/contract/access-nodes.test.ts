@@ -1,14 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { canView } from '../../src/access/access.ts';
+import { createBadgeTokens } from '../../src/access/gate/badge-tokens.ts';
+import { toPageKey } from '../../src/model/slugs.ts';
 import { toEpochMs } from '../../src/model/time.ts';
+import { type PageClaim, settlePages } from '../../src/store/pages.ts';
 import {
   emailPage,
   PAGES,
   PASSWORD,
+  page,
   passwordPage,
   type Site,
   type SiteFolder,
   siteFolder,
+  T0,
   tokenIn,
   until,
   Visitor,
@@ -32,6 +37,34 @@ describe('gates of two nodes', () => {
     await ahead.close();
     await behind.close();
     folder.remove();
+  });
+
+  it('keep what they have for a page that the other doesn’t define, and end it when all know that it is gone', async () => {
+    const { database } = ahead;
+    const kept = async () =>
+      (await database.all('SELECT page FROM access_gate UNION ALL SELECT page FROM access_grant')).map(
+        ({ page }) => page,
+      );
+    const own = { slug: 'vault', origin: 'config/vault', access: 'password' } as const;
+    const claims = (pages: PageClaim[]) => ({ pages, held: new Set<string>(), isComplete: true });
+    await settlePages(database, claims([own]), { mine: null, now: T0 });
+    await ahead.access.setPages(PAGES);
+    const visitor = new Visitor(ahead);
+    await visitor.post('vault', 'login/', { password: PASSWORD });
+    const { token } = await createBadgeTokens(database).create(toPageKey('vault', 1), T0);
+    const others = PAGES.filter(({ slug }) => slug !== 'vault');
+    for (const pages of [others, [...others, page('vault')]]) await behind.access.setPages(pages);
+    expect([await visitor.sees('vault'), await ahead.access.allowsBadge('vault', token)]).toEqual([true, true]);
+    expect(await kept()).toContain('vault~1');
+    // It was removed, and no node took it back.
+    await settlePages(database, claims([]), { mine: null, now: T0 });
+    await behind.access.setPages(others);
+    behind.now = toEpochMs(T0 + 60_000);
+    await behind.access.tend();
+    expect(await kept()).toContain('vault~1');
+    behind.now = toEpochMs(T0 + 60_001);
+    await behind.access.tend();
+    expect(await kept()).not.toContain('vault~1');
   });
 
   it('open to the password although the other node forgot the gate', async () => {

@@ -9,6 +9,7 @@ import type { Database } from '../../src/store/database.ts';
 import {
   adoptPage,
   keyOfSlug,
+  type OwnPages,
   type PageClaim,
   type PageClaims,
   readPages,
@@ -44,7 +45,7 @@ describe.each(DATABASES)('which page is which in %s', (kind) => {
   });
 
   /** Keys of the pages that have their slugs then, with the versions of their gates. */
-  async function settle(wanted: PageClaims, mine: ReadonlySet<PageKey> | null = null): Promise<string[]> {
+  async function settle(wanted: PageClaims, mine: OwnPages | null = null): Promise<string[]> {
     now = toEpochMs(now + 1);
     const { pages } = await settlePages(database, wanted, { mine, now });
     return pages.map(({ key, gate }) => `${key} ${gate}`);
@@ -53,7 +54,7 @@ describe.each(DATABASES)('which page is which in %s', (kind) => {
   it('goes on with an era as long as the same definition has the slug', async () => {
     expect(await settle(claims([page('acme'), page('inner')]))).toEqual(['acme~1 1', 'inner~1 1']);
     expect(await settle(claims([page('inner'), page('acme')]))).toEqual(['acme~1 1', 'inner~1 1']);
-    expect(await settle(claims([page('inner'), page('acme')]), new Set())).toEqual(['acme~1 1', 'inner~1 1']);
+    expect(await settle(claims([page('inner'), page('acme')]), new Map())).toEqual(['acme~1 1', 'inner~1 1']);
   });
 
   it('gives a page that comes back its log, and none that names another address', async () => {
@@ -97,11 +98,46 @@ describe.each(DATABASES)('which page is which in %s', (kind) => {
   });
 
   it('leaves a page to the node that has seen it', async () => {
-    const mine = new Set([toPageKey('acme', 1)]);
+    const mine = new Map([[toPageKey('acme', 1), 'public']] as const);
     await settle(claims([page('acme'), page('fresh')]));
     // A node whose configuration is older has never seen it.
     expect(await settle(claims([page('acme')]), mine)).toEqual(['acme~1 1', 'fresh~1 1']);
     expect(await settle(claims([page('fresh')]), mine)).toEqual(['fresh~1 1']);
+  });
+
+  it('goes on where a node still defines it, after one with an older configuration started', async () => {
+    const [newer, older] = [claims([page('acme', 'config/acme', 'password'), page('svc', 'svc/7')]), claims([])];
+    const keys = await settle(newer);
+    const mine = new Map([
+      [toPageKey('acme', 1), 'password'],
+      [toPageKey('svc', 1), 'public'],
+    ] as const);
+    expect(await settle(older)).toEqual([]);
+    // An upstream's page may have been removed and defined again.
+    expect([keys, await settle(newer, mine)]).toEqual([
+      ['acme~1 1', 'svc~1 1'],
+      ['acme~1 1', 'svc~2 1'],
+    ]);
+    // One that starts can't tell a page that was removed for a while.
+    expect(await settle(older)).toEqual([]);
+    expect(await settle(newer)).toEqual(['acme~2 1', 'svc~3 1']);
+  });
+
+  it('is private if nodes disagree, whichever of them looks last', async () => {
+    const [shut, open] = [claims([page('acme', 'config/acme', 'password')]), claims([page('acme')])];
+    const [shuts, opens] = [
+      new Map([[toPageKey('acme', 1), 'password']] as const),
+      new Map([[toPageKey('acme', 1), 'public']] as const),
+    ];
+    await settle(shut);
+    expect(await settle(open)).toEqual(['acme~1 2']);
+    for (const [wanted, mine] of [
+      [shut, shuts],
+      [open, opens],
+      [shut, shuts],
+    ] as const)
+      expect(await settle(wanted, mine)).toEqual(['acme~1 3']);
+    expect(await settle(open, shuts)).toEqual(['acme~1 4']);
   });
 
   it('is decided once, however many nodes look at the same time', async () => {

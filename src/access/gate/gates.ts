@@ -32,6 +32,7 @@ export function createGates(database: Database, random: RandomBytes, onError: (e
   /** Stored gates known to differ from ours, so that their passwords are not compared again. */
   const foreign = new Map<string, { readonly page: AccessPage; readonly version: string }>();
   let kinds = gateKinds([]);
+  let before: ReadonlySet<PageKey> = new Set();
   const inTurn = pLimit(1);
 
   /** Takes over the pages at once; pages with a new or changed gate stay closed until its version is known. */
@@ -54,8 +55,7 @@ export function createGates(database: Database, random: RandomBytes, onError: (e
 
   async function settle(wanted: readonly AccessPage[], waiting: readonly string[]): Promise<void> {
     const gated = wanted.filter(({ access }) => access !== 'public');
-    const keys = new Set(gated.map((page) => page.key));
-    if (!database.isReadOnly) await forgetOtherGates(database, keys, waiting);
+    if (!database.isReadOnly) before = await forgetOtherGates(database, gated, { before, waiting });
     // Hashing a password takes one core a tenth of a second.
     await pLimit(HASHES_AT_ONCE).map(gated, settleOne);
   }

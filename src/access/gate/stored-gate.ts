@@ -42,20 +42,31 @@ export async function recordGate(database: Database, page: AccessPage, random: R
 }
 
 /**
- * Deletes gates of pages that no longer have one, so that a gate that comes back begins without sessions and tokens.
+ * Deletes gates of pages that no longer have one, so that a gate that comes back begins without sessions and tokens. Gates that
+ * this process never had are left while their page is private, and after it ended, because another node may still have them.
  * Badge tokens of a removed page are kept: no other page can find them.
  *
+ * @param before  the pages that had a gate in this process until now
  * @param waiting  slugs of pages that are not known yet
+ *
+ * @returns the pages that have one now
  */
-export async function forgetOtherGates(database: Database, gated: ReadonlySet<PageKey>, waiting: readonly string[]) {
+export async function forgetOtherGates(
+  database: Database,
+  pages: readonly AccessPage[],
+  { before, waiting }: { readonly before: ReadonlySet<PageKey>; readonly waiting: readonly string[] },
+): Promise<ReadonlySet<PageKey>> {
+  const gated = new Set(pages.map(({ key }) => key));
   const rows = await database.all(
-    'SELECT access_gate.page, page.slug FROM access_gate LEFT JOIN page ON page.key = access_gate.page',
+    `SELECT access_gate.page, slug, ended_at IS NOT NULL OR access NOT IN ('', 'public', 'closed') AS is_theirs
+     FROM access_gate LEFT JOIN page ON page.key = access_gate.page`,
   );
   const gone = rows
-    .map((row) => ({ page: String(row['page']) as PageKey, slug: row['slug'] }))
+    .map((row) => ({ page: String(row['page']) as PageKey, slug: row['slug'], isTheirs: Boolean(row['is_theirs']) }))
     .filter(({ page, slug }) => !gated.has(page) && !waiting.includes(String(slug ?? readPageKey(page).slug)))
+    .filter(({ page, isTheirs }) => !isTheirs || before.has(page))
     .map(({ page }) => [page]);
-  if (gone.length === 0) return;
+  if (gone.length === 0) return gated;
   await database.transaction(async (tx) => {
     for (const table of ['access_gate', 'access_grant', 'access_challenge'])
       await tx.runMany(`DELETE FROM ${table} WHERE page = ?`, gone);
@@ -65,6 +76,7 @@ export async function forgetOtherGates(database: Database, gated: ReadonlySet<Pa
       gone,
     );
   });
+  return gated;
 }
 
 /** Email domains normalised for comparison: lower case, punycode, sorted; invalid names are left out. */

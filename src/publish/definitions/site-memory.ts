@@ -9,12 +9,12 @@ import pLimit from 'p-limit';
 import { isStatusError } from '../../errors.ts';
 import { type Announcement, type MonitorId, type PageDefinition, upstreamOf } from '../../model/observation.ts';
 import type { SourceFreshness } from '../../model/page.ts';
-import type { PageKey } from '../../model/slugs.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import type { Store } from '../../store/create-store.ts';
 import {
   decidePages,
   identify,
+  type OwnPages,
   type PageChanges,
   type PageClaims,
   readPages,
@@ -53,8 +53,8 @@ interface SiteMemoryOptions {
 
 interface Memory extends SiteMemoryOptions {
   readonly store: Store;
-  /** Pages that this process has seen defined; null: it has not seen all definitions yet. */
-  mine: ReadonlySet<PageKey> | null;
+  /** Pages that this process has seen defined, and their access; null: it has not seen all definitions yet. */
+  mine: OwnPages | null;
   /** Whether eras could not be written, so that pages wait for theirs. */
   isUnsettled: boolean;
   readonly monitors: Map<MonitorId, KnownMonitor>;
@@ -213,7 +213,7 @@ async function withIdentities(memory: Memory, { claims, ...site }: DefinedSite, 
 async function settle(memory: Memory, claims: PageClaims, now: EpochMs): Promise<readonly StoredPage[] | null> {
   try {
     const { pages, changes } = await settlePages(memory.store.database, claims, { mine: memory.mine, now });
-    if (claims.isComplete) memory.mine = new Set(pages.filter(isClaimedIn(claims)).map(({ key }) => key));
+    if (claims.isComplete) memory.mine = ownPages(pages, claims);
     memory.onSettled?.(changes);
     return pages;
   } catch (error) {
@@ -230,9 +230,14 @@ function hasTurned({ staleness }: Memory, { upstreamId, isMonitorsStale, isIncid
   return earlier !== now;
 }
 
-function isClaimedIn({ pages }: PageClaims): (page: StoredPage) => boolean {
-  const origins = new Map(pages.map(({ slug, origin }) => [slug, origin]));
-  return ({ slug, origin }) => origins.get(slug) === origin;
+function ownPages(stored: readonly StoredPage[], { pages }: PageClaims): OwnPages {
+  const claims = new Map(pages.map((claim) => [claim.slug, claim]));
+  return new Map(
+    stored.flatMap(({ key, slug, origin }) => {
+      const claim = claims.get(slug);
+      return claim?.origin === origin ? [[key, claim.access]] : [];
+    }),
+  );
 }
 
 /** Pages that begin, or that open: each would be shown with what belongs to the time before. */
