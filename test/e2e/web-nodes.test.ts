@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -115,6 +115,17 @@ describe('a node that has nothing but the bucket', () => {
     expect((await ask(web, '/-/rebuild', { method: 'POST', headers })).status).toBe(409);
     for (const path of ['/-/ops', '/-/ops/write', '/-/v1/pages', '/-/v1/openapi.json'])
       expect([path, (await ask(web, path, { headers })).status]).toEqual([path, 404]);
+    // A port that nobody listens at.
+    writeFileSync(join(web.cwd, 'away.yaml'), config.replace(/^server:.*$/m, '').concat('server: { port: 1 }\n'));
+    const said = await runWarm(['incident', 'new', 'X', '--page', 'acme', '--config', 'away.yaml'], {
+      cwd: web.cwd,
+      env: { ...sandbox.environment(), KEY_ID: S3_KEYS.accessKeyId, SECRET: S3_KEYS.secretAccessKey },
+    });
+    expect([said.status, said.stdout, said.stderr]).toEqual([
+      2,
+      '',
+      expect.stringContaining('Run the command on a node that publishes'),
+    ]);
   });
 
   it('shows news within seconds, and asks no upstream', async () => {

@@ -15,6 +15,7 @@ import { OPERATIONS } from '../../incidents/operations.ts';
 import { Refusal } from '../../incidents/requests.ts';
 import { authorPage } from '../../incidents/writing-page.ts';
 import { toIso } from '../../model/time.ts';
+import { isTaken } from '../../publish/targets/take.ts';
 import { faultText } from '../../schema/issue-words.ts';
 import { findFaults } from '../../sync/connectors/markdown/project.ts';
 import { readPost } from '../../sync/connectors/markdown/schema.ts';
@@ -111,6 +112,9 @@ async function send(
   }
 }
 
+const NOTHING_PUBLISHED =
+  'This node gets its pages from the bucket, and publishes nothing that is stored here. Run the command on a node that publishes, or set its address with --url.';
+
 /** Runs the same operation on the store if no server responds: one may still run, at an address that isn't configured. */
 async function writeLocally(
   config: Config,
@@ -123,6 +127,7 @@ async function writeLocally(
   if (operation === undefined) throw new TypeError(`there is no operation ${id}`);
   await using pharos = await openQuietly(config);
   const found = await requirePage(pharos, page);
+  if (!('url' in pharos.place) && isTaken(pharos.folders, page)) throw new UsageError(NOTHING_PUBLISHED);
   try {
     return (await operation.run({
       author: { actor: commandActor(), client: null, now: now(), page: authorPage(found), request: null },

@@ -199,6 +199,12 @@ async function takePage(
   return true;
 }
 
+/** Whether the served release of a page came from a store, so that this node doesn't render. */
+export function isTaken(folders: ReleaseFolders, slug: string): boolean {
+  const served = servedRelease(folders, slug);
+  return served !== null && existsSync(join(releaseFolder(folders, slug, served.number), TAKEN));
+}
+
 /** Releases on disk that were copied before this process started. */
 function recallTaken(folders: ReleaseFolders): Map<string, Local> {
   const locals = new Map<string, Local>();
