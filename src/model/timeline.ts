@@ -218,29 +218,14 @@ export function firstKnownAt(timeline: readonly TimelineSpan[]): EpochMs | null 
 
 // What an incident declares for a component, over the time that each of its updates applies.
 
-/** A component as incidents refer to it. */
-export interface NamedComponent {
-  /** `<definition id>/<component id>`. */
-  readonly id: string;
-  readonly monitor: MonitorId | null;
-}
-
-/** Whether an incident names a component or its monitor. */
-export function isAboutComponent(
-  { monitors, components }: Pick<Incident, 'monitors' | 'components'>,
-  { id, monitor }: NamedComponent,
-): boolean {
-  return (monitor !== null && monitors.includes(monitor)) || components.some((named) => named.id === id);
-}
-
 /**
- * The states that an incident sets for `component`, oldest first, up to `until`.
+ * The states that an incident sets for `component` (`<definition id>/<component id>`), which it is about, oldest first, up to `until`.
  *
  * An update applies until the next one; the first applies from the incident's start. Until an update names any
  * component, all have the state of the incident as a whole. From then on only the updates count, and a component that
  * none has named yet is unaffected. Between a resolution and a reopening nothing is declared.
  */
-export function declaredSpans(incident: Incident, component: NamedComponent, until: EpochMs): DeclaredSpan[] {
+export function declaredSpans(incident: Incident, component: { readonly id: string }, until: EpochMs): DeclaredSpan[] {
   const end = incident.endedAt === null ? until : earlier(incident.endedAt, until);
   const isCounted = incident.affectsUptime !== false;
   const named = incident.components.find(({ id }) => id === component.id);

@@ -9,12 +9,10 @@ import {
   firstKnownAt,
   type Incident,
   type Interval,
-  isAboutComponent,
   lastRunFrom,
   type MonitorId,
   type MonitorObservation,
   type MonitorPast,
-  type NamedComponent,
   type PageMaintenance,
   type PageSettings,
   reportedSpans,
@@ -35,8 +33,8 @@ export interface LineInputs {
   readonly monitors: ReadonlyMap<MonitorId, MonitorObservation>;
   readonly pasts: ReadonlyMap<MonitorId, MonitorPast>;
   readonly sources: readonly SourceFreshness[];
-  /** Those on this page, as they are known at `asOf`. */
-  readonly incidents: readonly Incident[];
+  /** Those on this page, as they are known at `asOf`, by the ids of the components that they are about. */
+  readonly about: ReadonlyMap<string, readonly Incident[]>;
   readonly maintenances: readonly PageMaintenance[];
   /** When components were first defined, by their id; `asOf` where that is not known. */
   readonly firstSeenAt: ReadonlyMap<string, EpochMs>;
@@ -73,24 +71,18 @@ export function layComponent(definition: ComponentDefinition, inputs: LineInputs
   };
 }
 
-/** As incidents may name it. */
-export function namedComponent(pageId: string, { id, monitor }: ComponentDefinition): NamedComponent {
-  return { id: `${pageId}/${id}`, monitor };
-}
-
 /** What monitors and their upstreams saw of it, and when that was to be expected. */
 function listSightings(
   definition: ComponentDefinition,
   past: MonitorPast | undefined,
-  { pageId, monitors, sources, incidents, maintenances, asOf }: LineInputs,
+  { monitors, sources, about, maintenances, asOf }: LineInputs,
 ): Sightings {
-  const named = namedComponent(pageId, definition);
   const isListed = definition.monitor !== null && monitors.has(definition.monitor);
   const source = isListed ? findSource(definition, sources) : undefined;
   return {
     observed: heldUntil(past?.observed ?? [], { source, until: after(asOf) }),
-    outages: incidents
-      .filter((incident) => incident.isOutage && isAboutComponent(incident, named))
+    outages: (about.get(definition.id) ?? [])
+      .filter(({ isOutage }) => isOutage)
       .map(({ startedAt, endedAt }): Interval => ({ from: startedAt, to: endedAt ?? after(asOf) })),
     maintenances: maintenances
       .filter(({ componentIds, covers }) => covers !== false && componentIds.includes(definition.id))
@@ -103,16 +95,15 @@ function drawLine(
   { past, sightings }: { readonly past: MonitorPast | undefined; readonly sightings: Sightings },
   inputs: LineInputs,
 ): readonly TimelineSpan[] {
-  const { pageId, settings, incidents, asOf } = inputs;
-  const named = namedComponent(pageId, definition);
+  const { pageId, settings, about, asOf } = inputs;
   const { observed, outages } = sightings;
   const reported = reportedSpans(
     { observed, reported: past?.reported ?? [], reportedDays: past?.reportedDays ?? [] },
     asOf,
   );
-  const declared = incidents
-    .filter((incident) => !incident.isOutage && isAboutComponent(incident, named))
-    .flatMap((incident) => declaredSpans(incident, named, after(asOf)));
+  const declared = (about.get(definition.id) ?? [])
+    .filter(({ isOutage }) => !isOutage)
+    .flatMap((incident) => declaredSpans(incident, { id: `${pageId}/${definition.id}` }, after(asOf)));
   const watched = definition.monitor === null ? watchedIntervals(definition, inputs) : [];
   const known = [...observed.slice(0, 1), ...reported.slice(0, 1), ...outages, ...declared, ...watched];
   // A window may be entered afterwards, for a day before anything else is known.

@@ -4,13 +4,11 @@ import {
   type EpochMs,
   earlier,
   type Incident,
-  isAboutComponent,
   isOverStatus,
   later,
   type MonitorId,
   type PageDefinition,
 } from '../../model/index.ts';
-import { namedComponent } from './component-line.ts';
 
 /** An incident, and when it was first seen here; absent: before anything else. */
 export interface SeenIncident extends Incident {
@@ -37,14 +35,31 @@ export function incidentAt(incident: SeenIncident, asOf: EpochMs): SeenIncident 
   };
 }
 
+/** Where the components of a page are in its definition: incidents name them, or their monitors. */
+function indexComponents({ id, components }: PageDefinition) {
+  const byName = new Map<string, number[]>();
+  const byMonitor = new Map<MonitorId, number[]>();
+  for (const [place, component] of components.entries()) {
+    byName.getOrInsertComputed(`${id}/${component.id}`, () => []).push(place);
+    if (component.monitor !== null) byMonitor.getOrInsertComputed(component.monitor, () => []).push(place);
+  }
+  return { byName, byMonitor };
+}
+
+/** Of thousands of incidents, each is matched with the same components several times. */
+const indexes = new WeakMap<PageDefinition, ReturnType<typeof indexComponents>>();
+
 /** Ids of the page's components that an incident or a maintenance is about, in the order of the definition. */
 export function matchComponents(
-  { id, components }: PageDefinition,
+  definition: PageDefinition,
   about: { readonly monitors: readonly MonitorId[]; readonly components: Incident['components'] },
 ): readonly string[] {
-  return components
-    .filter((component) => isAboutComponent(about, namedComponent(id, component)))
-    .map((component) => component.id);
+  const { byName, byMonitor } = indexes.getOrInsertComputed(definition, indexComponents);
+  const places = new Set([
+    ...about.components.flatMap(({ id }) => byName.get(id) ?? []),
+    ...about.monitors.flatMap((monitor) => byMonitor.get(monitor) ?? []),
+  ]);
+  return [...places].sort((a, b) => a - b).flatMap((place) => definition.components[place]?.id ?? []);
 }
 
 /** Whether something that names its pages, or none and then shows wherever a component of it does, is on a page. */

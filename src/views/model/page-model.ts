@@ -52,7 +52,10 @@ export function pageModel(inputs: PageInputs): PageModel {
     listPlans(inputs.maintenances, { definition: placed, settings: spoken, asOf });
   const maintenances = plansIn(settings);
   const sources = relevantSources(inputs, incidents);
-  const line = { ...inputs, pageId: definition.id, sources, incidents, maintenances, firstSeenAt };
+  const about = new Map<string, SeenIncident[]>();
+  for (const incident of incidents)
+    for (const id of matchComponents(definition, incident)) about.getOrInsertComputed(id, () => []).push(incident);
+  const line = { ...inputs, pageId: definition.id, sources, about, maintenances, firstSeenAt };
   const laid = inOrder.map((component) => layComponent(component, line));
   const entries = entriesOnPage(inputs, incidents, laid);
   const speak = (spoken: PageSettings) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Incident, toMonitorId } from '../../../src/model/observation.ts';
+import type { Incident } from '../../../src/model/observation.ts';
 import { DAY_MS, HOUR_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
 import { declaredSpans } from '../../../src/model/timeline.ts';
 import { failure, NOW, refusal } from '../../helpers/drive.ts';
@@ -90,10 +90,7 @@ describe('reports', () => {
   const declared = (incident: Incident | undefined, id = 'up/1/10') =>
     incident === undefined
       ? null
-      : declaredSpans(incident, { id, monitor: toMonitorId('up', 1) }, NOW).map(({ state, from }) => [
-          state,
-          (NOW - from) / 60_000,
-        ]);
+      : declaredSpans(incident, { id }, NOW).map(({ state, from }) => [state, (NOW - from) / 60_000]);
 
   it('declare from each update on what it says, and without impacts that all of it is degraded', async () => {
     const updates = [
@@ -121,7 +118,7 @@ describe('reports', () => {
     ];
     const incident = await first(open({ updates }));
     expect(incident?.endedAt).toBeNull();
-    const spans = declaredSpans(incident as Incident, { id: 'up/1/10', monitor: toMonitorId('up', 1) }, NOW);
+    const spans = declaredSpans(incident as Incident, { id: 'up/1/10' }, NOW);
     expect(spans.map(({ from, to }) => [(NOW - from) / 60_000, (NOW - to) / 60_000])).toEqual([
       [40, 30],
       [10, 0],
