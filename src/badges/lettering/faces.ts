@@ -84,27 +84,34 @@ const JAPANESE = () => resolve('@fontsource/hina-mincho/unicode.json');
 const CHINESE = () => resolve('@fontsource/zcool-xiaowei/unicode.json');
 const KOREAN = () => resolve('@fontsource/song-myung/unicode.json');
 
-async function slicesFor(characters: readonly string[], findRanges: () => string): Promise<Font[]> {
-  const ranges = findRanges();
-  const family = basename(dirname(ranges));
-  const known: Readonly<Record<string, string>> = JSON.parse(await readFile(ranges, 'utf8'));
-  const wanted = Object.entries(known).filter(([, range]) =>
-    characters.some((one) => isInRange(range, one.codePointAt(0) ?? 0)),
-  );
-  return Promise.all(
-    wanted.map(([key]) => {
-      const name = key.replace(/[[\]]/g, '');
-      return font(`${family}-${name}`, 400, () => join(dirname(ranges), `files/${family}-${name}-400-normal.woff`));
+const slicesByFile = new Map<string, ReturnType<typeof readSlices>>();
+
+/** The slices of a font and the code points in each, from and to: in all some ten thousand ranges. */
+async function readSlices(file: string) {
+  const known: Readonly<Record<string, string>> = JSON.parse(await readFile(file, 'utf8'));
+  return Object.entries(known).map(([key, range]) => ({
+    name: key.replace(/[[\]]/g, ''),
+    // As in style sheets: `U+4e00,U+4e8c-4e8e`.
+    ranges: range.split(',').map((part) => {
+      const [from = '', to = from] = part.replace('U+', '').split('-');
+      return [Number.parseInt(from, 16), Number.parseInt(to, 16)] as const;
     }),
-  );
+  }));
 }
 
-/** @param range  as in style sheets: `U+4e00,U+4e8c-4e8e` */
-function isInRange(range: string, codePoint: number): boolean {
-  return range.split(',').some((part) => {
-    const [from = '', to = from] = part.replace('U+', '').split('-');
-    return codePoint >= Number.parseInt(from, 16) && codePoint <= Number.parseInt(to, 16);
-  });
+async function slicesFor(characters: readonly string[], findRanges: () => string): Promise<Font[]> {
+  const file = findRanges();
+  const family = basename(dirname(file));
+  const points = [...new Set(characters)].map((one) => one.codePointAt(0) ?? 0);
+  const slices = await slicesByFile.getOrInsertComputed(file, readSlices);
+  const wanted = slices.filter(({ ranges }) =>
+    ranges.some(([from, to]) => points.some((point) => point >= from && point <= to)),
+  );
+  return Promise.all(
+    wanted.map(({ name }) =>
+      font(`${family}-${name}`, 400, () => join(dirname(file), `files/${family}-${name}-400-normal.woff`)),
+    ),
+  );
 }
 
 /** What `text` needs. @param locale  Chinese characters look as in its language, where both fonts have them */

@@ -1,8 +1,8 @@
 /** Times, days and numbers in the words of one locale and one time zone. */
 
-import { LRUCache } from 'lru-cache';
 import { stateOfLetter } from '../../looks/states.ts';
 import {
+  DAY_MS,
   type Day,
   dayOf,
   type EpochMs,
@@ -75,12 +75,7 @@ function createFormat(locale: string, zone: string) {
   const dayLong = inUtc({ weekday: 'long', month: 'long', day: 'numeric' });
   const month = inUtc({ year: 'numeric', month: 'long' });
   const monthShort = inUtc({ month: 'short' });
-  const duration = new Intl.DurationFormat(locale, { style: 'short' });
-  // Durations on a page are few and repeat; writing one takes twenty times as long as finding it.
-  const durations = new LRUCache<number, string>({
-    max: 1_000,
-    memoMethod: (ms) => writeDuration(duration, ms),
-  });
+  const duration = durationWriter(locale);
   const list = new Intl.ListFormat(locale, { style: 'long', type: 'conjunction' });
   const number = new Intl.NumberFormat(locale);
   const noon = (text: string) => Date.parse(`${text}T12:00:00Z`);
@@ -111,13 +106,13 @@ function createFormat(locale: string, zone: string) {
     /** `Nov` from `2026-11`. */
     monthShort: (value: string): string => monthShort.format(noon(`${value}-01`)),
     /** `1 h, 20 min`: at most two units, seconds only below a minute. */
-    duration: (ms: number): string => durations.memo(inWholeUnits(ms)),
+    duration,
     /** When a day was in which state: see `writeSpans`. */
     spans: (packed: string, letter: string, words: Words): string =>
       writeSpans(packed, letter, {
         stateWord: (one) => stateWord(stateOfLetter(one), words),
         clock: clockOfDay,
-        duration: (ms) => durations.memo(inWholeUnits(ms)),
+        duration,
         ongoing: words.badgeOngoing,
       }),
     /** `API, Search, and Web`. */
@@ -144,8 +139,21 @@ function createFormat(locale: string, zone: string) {
   };
 }
 
-/** Without what `writeDuration` leaves out, so that durations that are written alike are one. */
-function inWholeUnits(ms: number): number {
-  const unit = ms < MINUTE_MS ? SECOND_MS : MINUTE_MS;
-  return Math.floor(ms / unit) * unit;
+/**
+ * Writes what `writeDuration` writes, from units that were written before: two units stand beside each other with the same between
+ * them, and writing both anew takes fifty times as long.
+ */
+function durationWriter(locale: string): (ms: number) => string {
+  const format = new Intl.DurationFormat(locale, { style: 'short' });
+  const known = new Map<number, string>();
+  const ofOne = (ms: number): string => known.getOrInsertComputed(ms, () => writeDuration(format, ms));
+  const [hour, minute] = [ofOne(HOUR_MS), ofOne(MINUTE_MS)];
+  const between = writeDuration(format, HOUR_MS + MINUTE_MS).slice(hour.length, -minute.length);
+  return (ms) => {
+    const unit = [DAY_MS, HOUR_MS, MINUTE_MS].find((one) => ms >= one) ?? SECOND_MS;
+    const large = Math.max(0, ms - (ms % unit));
+    const smaller = unit === DAY_MS ? HOUR_MS : MINUTE_MS;
+    const small = unit < HOUR_MS ? 0 : (ms % unit) - (ms % smaller);
+    return small === 0 ? ofOne(large) : ofOne(large) + between + ofOne(small);
+  };
 }

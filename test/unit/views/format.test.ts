@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, type Day, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/index.ts';
 import { formatIn, ruleText } from '../../../src/views/text/format.ts';
+import { writeDuration } from '../../../src/views/text/times.ts';
 
 const AT = toEpochMs(Date.parse('2026-03-29T00:30:00Z'));
 
@@ -55,6 +56,22 @@ describe('durations', () => {
     expect(duration(ms)).toBe(text);
     expect(duration(ms)).toBe(text);
   });
+});
+
+it('durations are written as Intl.DurationFormat writes them, in every language and some that we have no words for', () => {
+  const units = [
+    [DAY_MS, HOUR_MS, 23],
+    [HOUR_MS, MINUTE_MS, 59],
+  ] as const;
+  for (const locale of ['en', 'de', 'fr', 'es', 'it', 'pt-BR', 'ja', 'ko', 'zh-Hans', 'ar', 'he', 'fa', 'pl', 'hu']) {
+    const { duration } = formatIn(locale, 'UTC');
+    const format = new Intl.DurationFormat(locale, { style: 'short' });
+    const lengths = units.flatMap(([large, small, most]) =>
+      [1, 2, 3, 6, 11, 23].flatMap((much) => [0, 1, 2, 3, 10, most].map((more) => much * large + more * small + 999)),
+    );
+    for (const ms of [-1, 0, 30 * SECOND_MS, 400 * DAY_MS, ...lengths])
+      expect([locale, ms, duration(ms)]).toEqual([locale, ms, writeDuration(format, ms)]);
+  }
 });
 
 describe('what repeats', () => {
