@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { DISK, type Disk } from '../../src/publish/releases/disk.ts';
-import { currentNumber, releaseFolder, releaseFolders, releaseNumbers } from '../../src/publish/releases/folders.ts';
+import {
+  currentNumber,
+  releaseFolder,
+  releaseFolders,
+  releaseNumbers,
+  servedRelease,
+} from '../../src/publish/releases/folders.ts';
 import { currentManifest } from '../../src/publish/releases/manifest.ts';
 import { rollbackTo } from '../../src/publish/releases/rollback.ts';
 import { switchTo } from '../../src/publish/releases/switch.ts';
@@ -458,6 +464,33 @@ describe('a node that takes releases out of a bucket', () => {
       expect(node.read('acme', 'components/a/index.html')).toContain(access);
     }
   });
+
+  it.each(['an older configuration', 'another key'])(
+    'closes what is private by the index, also with %s',
+    async (what) => {
+      const place = await startPlace();
+      const { site, run } = await publishedSite();
+      const uploader = uploaderOf(site, place);
+      await uploader.update();
+      let isOther = false;
+      const node = webNode(place, {
+        mayServe: async ({ access }) => access === 'public',
+        onIndex: async () => {
+          if (isOther && what === 'another key') throw new Error('encrypted with another key');
+        },
+      });
+      const taker = await node.takeAll();
+      expect(node.read('acme', 'index.html')).toBe(site.served('acme', 'index.html'));
+      isOther = true;
+      await publish(site, run, 'degraded');
+      const index = await place.index();
+      const acme = { ...index.pages['acme'], access: 'password' };
+      await place.write(RELEASE_INDEX.key, Buffer.from(JSON.stringify({ ...index, pages: { ...index.pages, acme } })));
+      await taker.refresh().catch(() => undefined);
+      expect(servedRelease(node.folders, 'acme')).toBeNull();
+      expect(servedRelease(node.folders, 'beta')).toMatchObject({ isPublic: true });
+    },
+  );
 
   it('follows what is published after a backup was restored, whose numbers are smaller', async () => {
     const place = await startReleasePlace();

@@ -29,7 +29,7 @@ import {
   releasePage,
 } from '../releases/manifest.ts';
 import { chooseModes, makePageFolders, setModes } from '../releases/modes.ts';
-import { switchTo, withdraw } from '../releases/switch.ts';
+import { hideFromPublic, switchTo, withdraw } from '../releases/switch.ts';
 import {
   fileKey,
   isInside,
@@ -88,13 +88,23 @@ export function createTaker(deps: TakeDeps) {
     );
   }
 
+  /** Closes pages that are gone or private by the index, also if this node can't read the definitions or has older ones. */
+  async function closeOthers(pages: ReleaseIndex['pages']): Promise<void> {
+    for (const slug of publishedSlugs(folders)) {
+      if (pages[slug]?.access === 'public') continue;
+      await (pages[slug] === undefined ? withdraw : hideFromPublic)({ disk: DISK, folders }, slug);
+      if (pages[slug] === undefined) locals.delete(slug);
+    }
+  }
+
   /** Null: it was never read. */
   async function readIndex(): Promise<ReleaseIndex | null> {
     const found = await readLedger(store, RELEASE_INDEX, version);
     if (found.kind === 'unchanged') return index;
     if (found.kind !== 'read')
       throw new Error(`${store.place} has no releases yet, or only those of another version of Pharos`);
-    const { site } = found.ledger;
+    const { site, pages } = found.ledger;
+    await closeOthers(pages);
     const isNewSite = site !== null && site !== index?.site;
     await deps.onIndex?.(found.ledger, isNewSite ? await files.takeObject(site) : null);
     [index, version] = [found.ledger, found.version];
@@ -104,11 +114,7 @@ export function createTaker(deps: TakeDeps) {
   async function refresh(): Promise<number> {
     const pages = (await readIndex())?.pages;
     if (pages === undefined) return 0;
-    for (const slug of publishedSlugs(folders))
-      if (pages[slug] === undefined) {
-        locals.delete(slug);
-        await withdraw({ disk: DISK, folders }, slug);
-      }
+    await closeOthers(pages);
     const changed = Object.entries(pages).filter(
       ([slug, { manifest }]) => locals.get(slug)?.entry.manifest !== manifest,
     );
