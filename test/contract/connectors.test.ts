@@ -15,6 +15,7 @@ import {
   withValueAt,
 } from '../helpers/upstream-cases.ts';
 
+const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
 /** A list that says it holds more than it does is asked for more, which a case refuses with 404. */
 const UNREADABLE = new Set(['UPSTREAM_SHAPE', 'UPSTREAM_REFUSED']);
 
@@ -75,16 +76,41 @@ function betterThan(base: Learned, now: Learned): string[] {
   ];
 }
 
-const variantsOf = (answers: Answers, vary: (value: unknown, path: readonly (string | number)[]) => unknown[]) =>
-  [...walk(answers)].flatMap(({ path, value }) =>
+type Path = readonly (string | number)[];
+
+interface Variant {
+  readonly name: string;
+  readonly answers: Answers;
+}
+
+/**
+ * The answers with one value replaced, in turn. Below scale 1, items of a list in which a field means the same share its
+ * replacements, so that each is tried in one of them.
+ */
+function* variantsOf(
+  { answers, kind }: UpstreamCase,
+  vary: (value: unknown, path: Path) => readonly unknown[],
+): Generator<Variant> {
+  const { words } = connectorOf(kind);
+  const values = [...walk(answers)].flatMap(({ path, value }) => {
+    const isWord = typeof value !== 'string' || Object.hasOwn(words, value.toLowerCase());
+    const meaning = isWord && typeof value !== 'object' ? value : typeof value;
+    const alike = JSON.stringify([path.map((part) => (typeof part === 'number' ? 0 : part)), meaning, value === null]);
     // Whole answers are taken away by the tests of errors.
-    path.length < 2
-      ? []
-      : vary(value, path).map((replacement) => ({
-          name: path.join('.'),
-          answers: withValueAt(answers, path, replacement) as Answers,
-        })),
-  );
+    return path.length < 2 ? [] : [{ path, alike, replacements: vary(value, path) }];
+  });
+  const counts = new Map<string, number>();
+  for (const { alike } of values) counts.set(alike, (counts.get(alike) ?? 0) + 1);
+  const turns = new Map<string, number>();
+  for (const { path, alike, replacements } of values) {
+    const turn = turns.get(alike) ?? 0;
+    turns.set(alike, turn + 1);
+    const sharing = SCALE < 1 ? Math.min(counts.get(alike) ?? 1, replacements.length) : 1;
+    for (const [which, replacement] of replacements.entries())
+      if ((which - turn) % sharing === 0)
+        yield { name: path.join('.'), answers: withValueAt(answers, path, replacement) as Answers };
+  }
+}
 
 describe.each(CONNECTORS.map((connector) => [connector.kind, connector] as const))(
   'the connector %s',
@@ -188,7 +214,7 @@ describe.each(dataCases.map((one) => [`${one.kind}/${one.name}`, one] as const))
   it('shows a word that nobody knows as unknown, never as well, and never throws', async () => {
     const { result: base } = await learn(one);
     const { words } = connectorOf(one.kind);
-    const variants = variantsOf(one.answers, (value, path) =>
+    const variants = variantsOf(one, (value, path) =>
       typeof value === 'string' && Object.hasOwn(words, String(path.at(-1))) ? ['frobnicated'] : [],
     );
     const wrong: string[] = [];
@@ -221,7 +247,7 @@ describe.each(dataCases.map((one) => [`${one.kind}/${one.name}`, one] as const))
       return value === null ? [42] : [null, 'neither', Array.isArray(value) ? { not: 'a list' } : [value]];
     };
     const wrong: string[] = [];
-    for (const variant of variantsOf(one.answers, wrongly)) {
+    for (const variant of variantsOf(one, wrongly)) {
       const result = await outcome(one, variant.answers);
       if (typeof result === 'string') {
         if (!UNREADABLE.has(result)) wrong.push(`${variant.name}: ${result}`);
@@ -235,8 +261,8 @@ describe.each(dataCases.map((one) => [`${one.kind}/${one.name}`, one] as const))
     const { idField } = connectorOf(one.kind);
     const wrong: string[] = [];
     const variants = [
-      ...variantsOf(one.answers, (value) => (Array.isArray(value) ? [undefined] : [])),
-      ...variantsOf(one.answers, (value) => {
+      ...variantsOf(one, (value) => (Array.isArray(value) ? [undefined] : [])),
+      ...variantsOf(one, (value) => {
         const [first] = Array.isArray(value) ? value : [];
         if (!Array.isArray(value) || typeof first !== 'object' || first === null || !(idField in first)) return [];
         return [

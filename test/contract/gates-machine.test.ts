@@ -29,6 +29,7 @@
 import type * as OpenidClient from 'openid-client';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type * as Dispatchers from '../../src/network/dispatcher.ts';
+import type * as ProgramVersion from '../../src/publish/draw/program-version.ts';
 import type * as Sqlite from '../../src/store/sqlite/sqlite.ts';
 import { createSite, judge, pull, removeSite, type Site } from './gates-machine/machine.ts';
 import { type Course, chanceOf, takeStep } from './gates-machine/steps.ts';
@@ -73,6 +74,22 @@ vi.mock('@resvg/resvg-js', async (original) => {
     ...(await original<object>()),
     renderAsync: async (svg: string) => ({ asPng: () => Buffer.from(hash('sha256', svg)) }),
   };
+});
+
+// Outlines, in which words cannot be read either; here they can.
+vi.mock('../../src/badges/lettering/card-text.ts', async () => {
+  const { escapeMarkup } = await import('../../src/model/scalars.ts');
+  return {
+    drawLines: async (lines: readonly { readonly text: string }[]) =>
+      `<text>${lines.map(({ text }) => escapeMarkup(text)).join(' ')}</text>`,
+  };
+});
+
+// Every configuration and every start asks for it, and the sources stay as they are.
+vi.mock('../../src/publish/draw/program-version.ts', async (original) => {
+  const real = await original<typeof ProgramVersion>();
+  const [sources, program] = [real.sourcesVersion(null), real.programVersion(null)];
+  return { ...real, sourcesVersion: () => sources, programVersion: () => program };
 });
 
 // Processes wait for each other's transactions; in one thread the one that waits would keep the other from ending.

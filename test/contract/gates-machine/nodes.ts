@@ -99,7 +99,7 @@ export async function startNode(name: string, config: Config, role: 'publishes' 
   const targetsSettled = async (): Promise<void> => {
     // A host that is not told is found out by what it still has.
     const deadline = performance.now() + UPDATE_MAX_MS;
-    while (updates < updatesDue && performance.now() < deadline) await new Promise((later) => setImmediate(later));
+    while (updates < updatesDue && performance.now() < deadline) await new Promise((later) => setTimeout(later, 5));
     updatesDue = updates;
   };
   const look = (): Promise<SiteState> => pharos.serving.keeper.refresh(now());
@@ -203,6 +203,11 @@ class Connection extends EventEmitter {
   destroy(): void {}
 }
 
+/** By the bytes of files, which are kept and sent again and again. */
+const texts = new WeakMap<Uint8Array, string>();
+const textOf = (body: string | Uint8Array): string =>
+  typeof body === 'string' ? body : texts.getOrInsertComputed(body, () => Buffer.from(body).toString());
+
 /** What the front door uses of a response. */
 class Reply extends EventEmitter {
   statusCode = 0;
@@ -223,8 +228,8 @@ class Reply extends EventEmitter {
   }
   setTimeout(): void {}
   destroy(): void {}
-  end(body?: string | Uint8Array): void {
-    this.#answered({ status: this.statusCode, headers: this.#headers, body: Buffer.from(body ?? '').toString() });
+  end(body: string | Uint8Array = ''): void {
+    this.#answered({ status: this.statusCode, headers: this.#headers, body: textOf(body) });
     this.emit('finish');
     this.emit('close');
   }

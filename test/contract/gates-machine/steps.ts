@@ -295,7 +295,7 @@ async function settledFolder(read: () => void): Promise<void> {
       return;
     } catch (error) {
       if (performance.now() > deadline) throw error;
-      await new Promise((later) => setImmediate(later));
+      await new Promise((later) => setTimeout(later, 20));
     }
   }
 }

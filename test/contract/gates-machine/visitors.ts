@@ -74,6 +74,7 @@ const SLUG = /qs[a-z]{4,5}/g;
 /** The sealed part of a ledger, in which any letters stand by chance. */
 const ENCRYPTED = /[A-Za-z0-9+/_-]{100,}={0,2}/g;
 const LOG = /(?:^|\/)(?:log|verify)\//;
+const TEXTS_KEPT = 2_000;
 const SESSIONS_KEPT = 12;
 const WRITERS_KEPT = 3;
 /** Until a mail has to be there; this machine may be busy. */
@@ -90,6 +91,8 @@ export function createVisitors(site: Site, mails: Mails): Visitors {
   /** Of operators by the identity provider: cookies of the first node. */
   const writers: Session[] = [];
   const paths = new Set(FILES);
+  const wordsIn = matchesOf(WORD);
+  const slugsIn = matchesOf(SLUG);
   const filesRead = new Map<string, { stamp: string; words: readonly string[]; slugs: readonly string[] }>();
   let mailsRead = mails.length;
   let shown = 0;
@@ -126,17 +129,17 @@ export function createVisitors(site: Site, mails: Mails): Visitors {
   }
 
   function inspect(node: Node, seens: readonly Seen[], { question, answer, reader }: Reading): void {
-    const text = `${answer.headers.join('\n')}\n${answer.body}`;
+    const head = answer.headers.join('\n');
     const where = `${node.name} ${question.host ?? ''}${question.path} to ${reader === null ? 'nobody' : `a reader of ${reader.era} ${reader.gate}`}`;
-    for (const word of new Set(text.match(WORD))) {
+    for (const word of new Set([...wordsIn(head), ...wordsIn(answer.body)])) {
       shown += 1;
       // The way back after signing in repeats the address.
       if (!question.path.includes(word) && !seens.some((seen) => mayRead(word, seen, reader)))
         throw new Error(
-          `LEAK: ${where} shows ${word} of ${[...(known.get(word)?.keys() ?? ['nowhere'])].join()}: …${around(text, word)}…`,
+          `LEAK: ${where} shows ${word} of ${[...(known.get(word)?.keys() ?? ['nowhere'])].join()}: …${around(`${head}\n${answer.body}`, word)}…`,
         );
     }
-    for (const slug of new Set(text.match(SLUG)))
+    for (const slug of new Set([...slugsIn(head), ...slugsIn(answer.body)]))
       if (
         ALL_SLUGS.includes(slug) &&
         !question.path.includes(slug) &&
@@ -478,6 +481,15 @@ function cookieOf({ headers, status }: Answer): string {
     .map((line) => line.split(';', 1)[0] ?? '')
     .filter((pair) => !pair.endsWith('='))
     .join('; ');
+}
+
+/** What of a pattern stands in a text. Most of what is answered was answered before, so that is kept for a while. */
+function matchesOf(pattern: RegExp): (text: string) => readonly string[] {
+  const found = new Map<string, readonly string[]>();
+  return (text) => {
+    if (found.size > TEXTS_KEPT) found.clear();
+    return found.getOrInsertComputed(text, () => [...new Set(text.match(pattern))]);
+  };
 }
 
 function around(text: string, word: string): string {
