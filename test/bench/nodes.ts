@@ -28,7 +28,7 @@ export async function run(): Promise<void> {
   const sandbox = await startUnlimitedSandbox();
   const nodes: Node[] = [];
   try {
-    const config = configOverPostgres(sandbox, { everySeconds: EVERY_SECONDS });
+    const config = configOverPostgres(sandbox, { everySeconds: EVERY_SECONDS, isSmall: false });
     const common = { folder: folder.path, config, env: sandbox.environment(), database: await server.database() };
     for (const name of ['a', 'b', 'c']) nodes.push(await createNode({ ...common, name }));
     await Promise.all(nodes.map((node) => node.start()));

@@ -24,6 +24,7 @@ import type { Introduction } from '../../src/sync/connector.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
 import { ROOT } from '../helpers/documents.ts';
 import { runHere } from '../helpers/in-process.ts';
+import { QUICK_PICTURES } from '../helpers/nodes.ts';
 import { eventually, temporaryFolder } from '../helpers/pharos.ts';
 import { programPath, skippedWithout } from '../helpers/proxies.ts';
 import { startWarm } from '../helpers/warm.ts';
@@ -361,7 +362,7 @@ describe('what is written', () => {
           const child = execFile(
             'bash',
             ['-e', '-c', npx + step.run],
-            { cwd: folder.path, env: { ...process.env, ...env } },
+            { cwd: folder.path, env: { ...process.env, ...env, NODE_OPTIONS: QUICK_PICTURES } },
             (error) => (error === null ? done() : failed(error)),
           );
           child.stdin?.end();

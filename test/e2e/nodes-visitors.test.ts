@@ -46,7 +46,7 @@ pages: [{ slug: acme, title: Acme, components: [{ type: static, name: Desk }] }]
 `;
       const database = await server.database();
       for (const name of ['a', 'b', 'c'])
-        nodes.push(await createNode({ folder: folder.path, config, env: {}, database, name }));
+        nodes.push(await createNode({ folder: folder.path, config, env: {}, database, name, isWarm: true }));
       await Promise.all(nodes.map((node) => node.start()));
       expect(await Promise.all(nodes.map((node) => isReady(node)))).toEqual([true, true, true]);
       await Promise.all(

@@ -36,7 +36,7 @@ describe.skipIf(PROGRAMS === null)(
       const releases = `releases: { s3: { endpoint: "${bucket.endpoint}", bucket: "${bucket.bucket}", accessKeyId: "\${KEY_ID}", secretAccessKey: "\${SECRET}" } }\n`;
       const config = configOverPostgres(sandbox, { everySeconds: INTERVAL_MS / 1_000 }) + releases;
       const env = { ...sandbox.environment(), KEY_ID: S3_KEYS.accessKeyId, SECRET: S3_KEYS.secretAccessKey };
-      const common = { folder: folder.path, config, env, database };
+      const common = { folder: folder.path, config, env, database, isWarm: true };
       for (const name of ['a', 'b', 'c']) nodes.push(await createNode({ ...common, name }));
       web = await createNode({ ...common, name: 'web', args: ['--role', 'web'] });
       await Promise.all(nodes.map((node) => node.start()));

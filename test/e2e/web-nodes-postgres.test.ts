@@ -63,7 +63,7 @@ describe.skipIf(PROGRAMS === null)(
         config,
         env: { ...sandbox.environment(), SMTP: sink.url, KEY_ID: S3_KEYS.accessKeyId, SECRET: S3_KEYS.secretAccessKey },
       };
-      sync = await createNode({ ...common, database, name: 'sync', args: ['--role', 'sync'] });
+      sync = await createNode({ ...common, database, name: 'sync', args: ['--role', 'sync'], isWarm: true });
       await sync.start();
       await eventually(
         async () => slugs(),

@@ -27,7 +27,7 @@ describe('a node that has nothing but the bucket', () => {
     config = `${sandbox.configText({ include: ['server-monitor', 'uptime'] })}${releases}\nschedule: "*/2 * * * * *"\naccess: { key: "${KEY}" }\n`;
     const env = { ...sandbox.environment(), KEY_ID: S3_KEYS.accessKeyId, SECRET: S3_KEYS.secretAccessKey };
     password = sandbox.pagePassword;
-    drawing = await createNode({ name: 'drawing', folder: folder.path, config, env });
+    drawing = await createNode({ name: 'drawing', folder: folder.path, config, env, isWarm: true });
     web = await createNode({ name: 'web', folder: folder.path, config, env, args: ['--role', 'web'] });
     await drawing.start();
     await isReady(drawing, '/-/fresh');

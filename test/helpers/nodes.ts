@@ -1,4 +1,4 @@
-/** Several nodes over one Postgres, each a process with a folder, a clock and a way to the database of its own. */
+/** Several nodes over one Postgres, each a process with a folder and a way to the database of its own. */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,8 @@ import { parse, stringify } from 'yaml';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import { type RunningPharos, startPharos } from './pharos.ts';
-import { unlimitedConfig } from './sandbox.ts';
+import { smallConfig, unlimitedConfig } from './sandbox.ts';
+import { startWarm } from './warm.ts';
 
 /** Without the same on every node, none reads what another encrypted. */
 const KEY_OF_ALL = 'one-key-for-all-nodes-'.repeat(2);
@@ -27,7 +28,7 @@ export interface Node {
   readonly kill: () => void;
   readonly pause: () => void;
   readonly resume: () => void;
-  /** Sets its clock off by so much. */
+  /** Sets its clock off by so much, unless it is warm. */
   readonly jump: (ms: number) => void;
   readonly way: CuttingProxy | null;
   /** Of its processes. */
@@ -46,20 +47,21 @@ export interface NodeInit {
   /** Of a Postgres server, which is reached through a way that can be cut; absent: none. */
   readonly database?: string;
   readonly args?: readonly string[];
-  /** Checks come more often than they can (`short-periods.mjs`). */
+  /** Checks come more often than they can (`short-periods.mjs`), unless it is warm. */
   readonly hasShortPeriods?: boolean;
+  /** Runs in processes that are used again (`warm.ts`), by the clock of the machine. */
+  readonly isWarm?: boolean;
 }
 
-/** A clock of its own, and pictures that nobody looks at are drawn plainly: each node would load fonts and draw each change. */
-const CLOCK_AND_PICTURES = ['jumping-clock.mjs', 'quick-pictures.mjs']
-  .map((name) => `--import=${hrefOf(name)}`)
-  .join(' ');
+/** Pictures that nobody looks at are drawn plainly: each process would load fonts and draw each change. */
+export const QUICK_PICTURES = `--import=${hrefOf('quick-pictures.mjs')}`;
+const OWN_CLOCK = `--import=${hrefOf('jumping-clock.mjs')}`;
 
 /** Has a process make checks of every 30 seconds every 6. */
 export const SHORT_PERIODS = `--import=${hrefOf('short-periods.mjs')}`;
 
 export async function createNode(init: NodeInit): Promise<Node> {
-  const { name, folder, config, env, database, args = [], hasShortPeriods = false } = init;
+  const { name, folder, config, env, database, args = [], hasShortPeriods = false, isWarm = false } = init;
   const cwd = join(folder, name);
   const clock = join(cwd, 'clock');
   mkdirSync(cwd, { recursive: true });
@@ -75,8 +77,12 @@ export async function createNode(init: NodeInit): Promise<Node> {
   const environment = (): Readonly<Record<string, string>> => ({
     ...env,
     ...(target === null ? {} : { DATABASE_URL: target.href }),
-    PHAROS_TEST_CLOCK: clock,
-    NODE_OPTIONS: `${CLOCK_AND_PICTURES}${hasShortPeriods ? ` ${SHORT_PERIODS}` : ''}`,
+    ...(isWarm
+      ? {}
+      : {
+          PHAROS_TEST_CLOCK: clock,
+          NODE_OPTIONS: `${OWN_CLOCK} ${QUICK_PICTURES}${hasShortPeriods ? ` ${SHORT_PERIODS}` : ''}`,
+        }),
   });
   const ended = (): RunningPharos | null => {
     const last = running;
@@ -89,10 +95,8 @@ export async function createNode(init: NodeInit): Promise<Node> {
     url: () => url,
     process: () => running,
     start: async () => {
-      running = await startPharos(['start', '--port', port, ...args], {
-        cwd,
-        env: environment(),
-      });
+      const begin = isWarm ? startWarm : startPharos;
+      running = await begin(['start', '--port', port, ...args], { cwd, env: environment() });
       earlier.push(running);
       url = running.url;
       port = new URL(url).port;
@@ -119,9 +123,15 @@ const PAGES: ReadonlySet<unknown> = new Set(['acme', 'partners']);
 /** Text of the pharos.yaml of nodes that ask the sandbox's upstream of servers, over the Postgres server of `DATABASE_URL`. */
 export function configOverPostgres(
   sandbox: Sandbox,
-  { everySeconds, perMinute = 600 }: { readonly everySeconds: number; readonly perMinute?: number },
+  {
+    everySeconds,
+    perMinute = 600,
+    isSmall = true,
+  }: { readonly everySeconds: number; readonly perMinute?: number; readonly isSmall?: boolean },
 ): string {
-  const config = parse(unlimitedConfig(sandbox, perMinute)) as { readonly pages: readonly { readonly slug: string }[] };
+  const config: { readonly pages: readonly { readonly slug: string }[] } = isSmall
+    ? smallConfig(sandbox, perMinute)
+    : parse(unlimitedConfig(sandbox, perMinute));
   return stringify({
     ...config,
     pages: config.pages.filter(({ slug }) => PAGES.has(slug)),

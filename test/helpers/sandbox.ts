@@ -1,5 +1,6 @@
 /** A sandbox on a free port with a clock that the test moves, and a plain way to ask it. */
 
+import { parse } from 'yaml';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import { backupCredentials } from '../sandbox/kinds/backup-control-plane/sandbox.ts';
 import { serverMonitorKeys, serverMonitorSandbox } from '../sandbox/kinds/server-monitor.ts';
@@ -90,6 +91,26 @@ export function unlimitedConfig(sandbox: Sandbox, perMinute = 600): string {
   return sandbox
     .configText({ include: ['server-monitor'] })
     .replace('auth: x-api-key', `auth: x-api-key\n    limits: { perMinute: ${perMinute}, perHour: 20000 }`);
+}
+
+/** The same as data, each page with its first component alone: every component is a dozen files and as many badges. */
+export function smallConfig(sandbox: Sandbox, perMinute?: number): SmallConfig {
+  const config = parse(unlimitedConfig(sandbox, perMinute)) as SmallConfig;
+  return {
+    ...config,
+    pages: config.pages.map(({ groups: _, components, ...page }) => ({
+      ...page,
+      components: components.slice(0, 1).map(({ group_id: __, ...component }) => component),
+    })),
+  };
+}
+
+interface SmallConfig {
+  readonly pages: readonly {
+    readonly slug: string;
+    readonly groups?: unknown;
+    readonly components: readonly { readonly group_id?: string }[];
+  }[];
 }
 
 async function ask(url: string, { method = 'GET', headers = {}, body }: AskOptions = {}): Promise<Asked> {
