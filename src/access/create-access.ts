@@ -35,7 +35,7 @@ export function createAccess(options: AccessOptions) {
     lanes: () => [signInLane],
     onError: (error) => onError(error, 'sign-in mail'),
   });
-  const badgeTokens = createBadgeTokens(database, random);
+  const badgeTokens = createBadgeTokens(parts.database, random);
   const hasGates = (): boolean => Object.values(gates.kinds()).includes(true);
 
   /** Whether the write-ahead log may still contain a deleted address. After a start this is unknown. */

@@ -2,7 +2,9 @@
 
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
+import { StatusError } from '../errors.ts';
 import { HOUR_MS } from '../model/time.ts';
+import type { Database } from '../store/database.ts';
 import { createAttempts } from './attempts.ts';
 import { type RandomBytes, type Revealing, systemRandom } from './digest.ts';
 import { createGates, HASHES_AT_ONCE } from './gate/gates.ts';
@@ -47,9 +49,32 @@ export function createSemaphore(atOnce: number, waitingMax: number) {
 
 export type GateParts = ReturnType<typeof createParts>;
 
+/** In two steps, because a process that was busy notices answers late. */
+const READ_MS = [1_500, 500] as const;
+
+/** The database for visitors. If a read hangs, as when packets are dropped, it fails, and others do at once until it has ended. */
+function withPatience(database: Database): Database {
+  const hanging = new Set<unknown>();
+  const fault = () => new StatusError({ code: 'STORE_UNAVAILABLE', message: 'The database doesn’t answer.' });
+  const all: Database['all'] = async (...query) => {
+    if (hanging.size > 0) throw fault();
+    const rows = database.all(...query);
+    const late = Promise.withResolvers<never>();
+    const giveUp = (): void => {
+      hanging.add(rows);
+      rows.catch(() => undefined).finally(() => hanging.delete(rows));
+      late.reject(fault());
+    };
+    const timers = [setTimeout(() => timers.push(setTimeout(giveUp, READ_MS[1])), READ_MS[0])];
+    return Promise.race([rows, late.promise]).finally(() => timers.forEach(clearTimeout));
+  };
+  return { ...database, all };
+}
+
 /** @param mailSoon triggers sending of queued mails, but not before the current request was answered */
 export function createParts(options: AccessOptions, mailSoon: () => void) {
-  const { database, oidc, siteUrl, onError, random = systemRandom } = options;
+  const { oidc, siteUrl, onError, random = systemRandom } = options;
+  const database = withPatience(options.database);
   const idleMs = Math.min(options.sessionHours * HOUR_MS, SESSION_MAX_MS);
   const gates = createGates(database, random, onError);
   const sessions = createSessions(database, random, idleMs, onError);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { canView } from '../../src/access/access.ts';
 import { createBadgeTokens } from '../../src/access/gate/badge-tokens.ts';
+import { StatusError } from '../../src/errors.ts';
 import { toPageKey } from '../../src/model/slugs.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { type PageClaim, settlePages } from '../../src/store/pages.ts';
@@ -175,6 +176,44 @@ describe('a session that was looked up a moment ago', () => {
     expect(canView(await site.access.principalOf(secure), site.access.pageOf('vault'))).toBe(false);
     await site.access.setPages([passwordPage('vault', 'another')]);
     expect(await visitor.sees('vault')).toBe(false);
+    await site.close();
+    folder.remove();
+  });
+});
+
+describe('a page whose database doesn’t answer', () => {
+  it('is kept from strangers, and open to who was seen before, within two seconds, and then at once', async () => {
+    const folder = siteFolder();
+    const ended = Promise.withResolvers<never>();
+    ended.promise.catch(() => undefined);
+    let isCut = false;
+    const site = await folder.open({}, undefined, (database) => ({
+      ...database,
+      all: (...query) => (isCut ? ended.promise : database.all(...query)),
+    }));
+    await site.access.setPages(PAGES);
+    const visitor = new Visitor(site);
+    await visitor.post('vault', 'login/', { password: PASSWORD });
+    const cookies = [...visitor.cookies];
+    expect(await visitor.sees('vault')).toBe(true);
+    const stranger = new Visitor(site);
+    for (const [name, value] of cookies)
+      stranger.cookies.set(
+        name,
+        value.replace(/^./, (letter) => (letter === 'A' ? 'B' : 'A')),
+      );
+    isCut = true;
+    site.now = toEpochMs(site.now + 1_000);
+    for (const withinMs of [4_000, 400, 400]) {
+      const begun = performance.now();
+      expect([await visitor.sees('vault'), await stranger.sees('vault')]).toEqual([true, false]);
+      expect(performance.now() - begun).toBeLessThan(withinMs);
+    }
+    isCut = false;
+    ended.reject(new StatusError({ code: 'STORE_UNAVAILABLE', message: 'cut off' }));
+    await ended.promise.catch(() => undefined);
+    const again = new Visitor(site);
+    expect((await again.post('vault', 'login/', { password: PASSWORD })).status).toBe(303);
     await site.close();
     folder.remove();
   });
