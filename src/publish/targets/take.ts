@@ -114,7 +114,6 @@ export function createTaker(deps: TakeDeps) {
   async function refresh(): Promise<number> {
     const pages = (await readIndex())?.pages;
     if (pages === undefined) return 0;
-    await closeOthers(pages);
     const changed = Object.entries(pages).filter(
       ([slug, { manifest }]) => locals.get(slug)?.entry.manifest !== manifest,
     );
