@@ -49,12 +49,12 @@ function queueSome(database: Database, channels: readonly NoticeChannel[], now: 
     const { id: item, at: sortAt } = pageNotice.notice;
     const common = { kind: 'notice', item, sortAt } as const;
     const page = String(row['page']);
-    const toChannels = reached === '' ? await channelsFor(tx, pageNotice, page, channels) : [];
+    const toChannels = reached === '' ? await channelsFor(tx, pageNotice, channels) : [];
     const subscribers = await tx.all(
       `SELECT id, components, quiet_until, confirmed_at, (SELECT COUNT(*) FROM outbox
          WHERE channel = '${SUBSCRIBERS}' AND recipient = subscriber.id AND item IN (${ENDED})) AS told
        FROM subscriber WHERE page = ? AND state = 'active' AND id > ? ORDER BY id LIMIT ${STEP}`,
-      [page, endedBy(pageNotice), page, reached],
+      [endedBy(pageNotice), page, reached],
     );
     // What lies ahead was stored before the clock was set back.
     const isConfirmed = ({ confirmed_at: at }: Row): boolean =>
@@ -93,8 +93,8 @@ function isInScope({ pages, components, monitors }: NoticeChannel, one: PageNoti
   );
 }
 
-/** Earlier notices of the incident that a notice ends: whoever got one is told of the end, whatever it affects by then. */
-const ENDED = 'SELECT id FROM notice WHERE page = ? AND document LIKE ?';
+/** Earlier notices of the incident that a notice ends: whoever got one is told of the end, whatever it or its page is by then. */
+const ENDED = 'SELECT id FROM notice WHERE document LIKE ?';
 
 /** What their documents contain; empty, as none is, if the notice ends no incident. */
 function endedBy({ notice }: PageNotice): string {
@@ -102,11 +102,11 @@ function endedBy({ notice }: PageNotice): string {
 }
 
 /** Channels with the notice in their scope, or that were told of the incident that it ends. */
-async function channelsFor(reader: Reader, one: PageNotice, page: string, channels: readonly NoticeChannel[]) {
+async function channelsFor(reader: Reader, one: PageNotice, channels: readonly NoticeChannel[]) {
   const inScope = channels.filter((channel) => isInScope(channel, one));
   if (inScope.length === channels.length) return inScope;
   const sql = `SELECT DISTINCT channel FROM outbox WHERE channel <> '${SUBSCRIBERS}' AND item IN (${ENDED})`;
-  const told = await reader.all(sql, [page, endedBy(one)]);
+  const told = await reader.all(sql, [endedBy(one)]);
   return channels.filter((channel) => inScope.includes(channel) || told.some((row) => row['channel'] === channel.id));
 }
 
@@ -333,21 +333,22 @@ async function withdrawOthers(tx: Writer, news: PageNews, now: EpochMs, onCall: 
   const sql = `SELECT id FROM notice WHERE page = ? AND at > ? AND state IN ('new', 'queued')`;
   const recent = await tx.all(sql, [news.page.key, now - NEWS_AGE_MAX_MS + 3_600_000]);
   const gone = recent.map((row) => String(row['id'])).filter((one) => !current.has(one));
-  const withdrawn = await readNotices(tx, gone);
+  // Before anything is deleted: the answer to an attempt may have been lost.
+  for (const one of await readNotices(tx, gone))
+    if (alertState(one.notice) === 'open' && !news.subjects.includes(one.notice.subject.id))
+      await closeAlert(tx, one, news.page.key, now, onCall);
   for (const id of gone) {
     await tx.run(`UPDATE notice SET state = 'withdrawn', reached = '' WHERE id = ?`, [id]);
     await tx.run(`DELETE FROM outbox WHERE item = ? AND state = 'queued' AND claimed_until <= ?`, [id, now]);
   }
-  for (const one of withdrawn)
-    if (alertState(one.notice) === 'open' && !news.subjects.includes(one.notice.subject.id))
-      await closeAlert(tx, one, news.page.key, now, onCall);
 }
 
 /** Queues the end of an incident that was deleted for the channels of `onCall` that were told of it. */
 async function closeAlert(tx: Writer, one: PageNotice, page: string, now: EpochMs, onCall: readonly string[]) {
   const { notice } = one;
   const row = { recipient: '', kind: 'notice', item: `over/${notice.subject.id}/${now}`, sortAt: now } as const;
-  const sent = await tx.all('SELECT channel FROM outbox WHERE item = ?', [notice.id]);
+  const isTried = `(state <> 'queued' OR reason IS NOT NULL OR claimed_until > ?)`;
+  const sent = await tx.all(`SELECT channel FROM outbox WHERE item = ? AND ${isTried}`, [notice.id, now]);
   const rows = onCall.flatMap((id) => (sent.some(({ channel }) => channel === id) ? { ...row, channel: id } : []));
   if (rows.length === 0) return;
   const subject = { ...notice.subject, url: null, status: 'resolved', endsAt: now };

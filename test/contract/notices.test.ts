@@ -401,6 +401,27 @@ describe.each(DATABASES)('the outbox over %s', (kind) => {
     expect(chat).toEqual(['incident_opened', 'maintenance_announced', 'incident_opened']);
   });
 
+  it('closes the alert of a deleted incident if the answer to its only attempt was lost', async () => {
+    const heard: string[] = [];
+    const answers: Handover[] = [{ outcome: 'unreachable', reason: 'no answer' }];
+    const deliver: NoticeChannel['deliver'] = async ({ event }) => {
+      heard.push(event);
+      return answers.shift() ?? { outcome: 'delivered' };
+    };
+    channels = ['oncall', 'later'].map((id) => ({ id, recipients: [''], deliver }));
+    await recordNews(database, news([notice('n1')]), clock.now, ['oncall', 'later']);
+    // The second is only queued.
+    await sender({ channels: () => channels.slice(0, 1) }).run();
+    await database.transaction((tx) =>
+      tx.run(`INSERT INTO outbox (channel, recipient, kind, item, state, batch, sort_at, created_at, due_at, claimed_until, attempts)
+        SELECT 'later', recipient, kind, item, 'queued', batch, sort_at, created_at, due_at, 0, 0 FROM outbox WHERE channel = 'oncall'`),
+    );
+    clock.now = toEpochMs(T0 + HOUR_MS);
+    await recordNews(database, news([]), clock.now, ['oncall', 'later']);
+    await sender().run();
+    expect(heard).toEqual(['incident_opened', 'incident_resolved']);
+  });
+
   it('sends what an update says by now if it was corrected before it was sent', async () => {
     await subscribers(['a@mail.example', []]);
     const texts: string[] = [];
@@ -539,5 +560,22 @@ describe.each(DATABASES)('the outbox over %s', (kind) => {
     expect([told('api@mail.example').length, told('other@mail.example').length]).toEqual([2, 0]);
     expect(mails.map(({ text }) => text).join()).not.toContain('apart');
     expect(of('all')).toEqual(['all end of apart', 'all end of outage', 'all n1', 'all n2', 'all n3']);
+  });
+
+  it('tells a channel of the end of what it was told of, also if an upstream renamed the page meanwhile', async () => {
+    const heard: string[] = [];
+    const deliver: NoticeChannel['deliver'] = async ({ id }) => {
+      heard.push(id);
+      return { outcome: 'delivered' };
+    };
+    channels = [{ id: 'oncall', pages: ['acme'], recipients: [''], deliver }];
+    await recordNews(database, news([notice('n1')]), T0);
+    await sender().run();
+    const end = notice('end', { at: toEpochMs(T0 + 1), event: 'incident_resolved' });
+    const renamed = { ...end, notice: { ...end.notice, page: { ...end.notice.page, slug: 'renamed' } } };
+    const page = { key: toPageKey('renamed', 1), gate: 1 };
+    await recordNews(database, { ...news([notice('n1'), renamed]), page }, T0);
+    await sender().run();
+    expect(heard).toEqual(['n1', 'end']);
   });
 });
