@@ -2,7 +2,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBadgeTokens } from '../../src/access/gate/badge-tokens.ts';
 import { toPageKey } from '../../src/model/slugs.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { PAGES, page, passwordPage, type Site, type SiteFolder, siteFolder, T0 } from './access-fixture.ts';
+import {
+  PAGES,
+  page,
+  passwordPage,
+  type Site,
+  type SiteFolder,
+  siteFolder,
+  storeCheapHash,
+  T0,
+} from './access-fixture.ts';
 
 const VAULT = toPageKey('vault', 1);
 const TEAM = toPageKey('team', 1);
@@ -14,6 +23,7 @@ describe('a badge token', () => {
   beforeEach(async () => {
     folder = siteFolder();
     site = await folder.open();
+    await storeCheapHash(site.database);
     await site.access.setPages(PAGES);
   });
   afterEach(async () => {

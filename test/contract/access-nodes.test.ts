@@ -14,6 +14,7 @@ import {
   type Site,
   type SiteFolder,
   siteFolder,
+  storeCheapHash,
   T0,
   tokenIn,
   until,
@@ -29,6 +30,7 @@ describe('gates of two nodes', () => {
   beforeEach(async () => {
     folder = siteFolder();
     ahead = await folder.open();
+    await storeCheapHash(ahead.database);
     behind = await folder.open();
     await ahead.access.setPages(PAGES);
     // It has no gated pages yet, and forgets the gates of the other.
@@ -158,6 +160,7 @@ describe('a session that was looked up a moment ago', () => {
         return database.all(sql, params);
       },
     }));
+    await storeCheapHash(site.database);
     await site.access.setPages(PAGES);
     const visitor = new Visitor(site);
     await visitor.post('vault', 'login/', { password: PASSWORD });

@@ -8,6 +8,7 @@ import { type Door, listen } from '../../src/app/serving/listen.ts';
 import { loadConfig } from '../../src/cli/common.ts';
 import { StatusError } from '../../src/errors.ts';
 import { temporaryFolder } from '../helpers/pharos.ts';
+import { shareThreads } from '../helpers/warm-threads.ts';
 
 const TOKEN = 'a-token-of-the-operator';
 const ANSWER_MS_MAX = 5_000;
@@ -21,6 +22,7 @@ describe('while the database or the disk hangs or is full', () => {
   /** Statements that hang end with the test, so that everything can be closed. */
   let ended: PromiseWithResolvers<never>;
   let restore = (): void => undefined;
+  let ownThreads = (): void => undefined;
 
   beforeEach(async () => {
     ended = Promise.withResolvers();
@@ -42,6 +44,7 @@ describe('while the database or the disk hangs or is full', () => {
     const loaded = loadConfig(file);
     if (loaded === null) throw new Error('no configuration');
     const log = createLog({ isQuiet: true, secrets: new Set() });
+    ownThreads = shareThreads();
     pharos = await compose(loaded, { log, isPublishing: true, printsMail: false });
     await pharos.publishing.engine.submit({ trigger: 'start' }).report;
     door = await listen(pharos, { log, port: 0 });
@@ -53,6 +56,7 @@ describe('while the database or the disk hangs or is full', () => {
     ended.reject(FULL);
     await door.close();
     await pharos[Symbol.asyncDispose]();
+    ownThreads();
     folder.remove();
   });
 

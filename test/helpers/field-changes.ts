@@ -34,18 +34,34 @@ export function* fieldChanges<Data>(
   { words, unique, places, values, seed }: FieldChangesInit,
 ): Generator<FieldChange<Data>> {
   const next = randomOf(seed);
-  const known = new Map<string, Set<unknown>>();
-  for (const { path, value } of [data, ...others].flatMap((one) => [...walk(one)])) {
-    if (typeof value === 'object' && value !== null) continue;
-    known.getOrInsertComputed(fieldOf(path), () => new Set()).add(value);
-  }
+  const own = valuesByField([data]);
+  const foreign = othersKnown.getOrInsertComputed(others, () => valuesByField(others));
   const byField = Map.groupBy([...walk(data)].slice(1), ({ path }) => fieldOf(path));
   for (const [field, all] of byField)
     for (const { path, value } of sample(all, places, next)) {
-      const others = otherValues({ field, value, words, known: [...(known.get(field) ?? [])], unique });
+      const known = [...new Set([...(own.get(field) ?? []), ...(foreign.get(field) ?? [])])];
+      const others = otherValues({ field, value, words, known, unique });
       for (const [what, changed] of sample(others, values, next))
-        yield { field, name: `${path.join('.')} ${what}`, data: withValueAt(data, path, changed) as Data };
+        yield {
+          field,
+          name: `${path.join('.')} ${what}`,
+          // Made when it is asked for: of many changes, tests take a few.
+          get data() {
+            return withValueAt(data, path, changed) as Data;
+          },
+        };
     }
+}
+
+const othersKnown = new WeakMap<readonly unknown[], ReadonlyMap<string, ReadonlySet<unknown>>>();
+
+function valuesByField(all: readonly unknown[]): ReadonlyMap<string, ReadonlySet<unknown>> {
+  const values = new Map<string, Set<unknown>>();
+  for (const one of all)
+    for (const { path, value } of walk(one))
+      if (typeof value !== 'object' || value === null)
+        values.getOrInsertComputed(fieldOf(path), () => new Set()).add(value);
+  return values;
 }
 
 function fieldOf(path: Path): string {

@@ -12,6 +12,7 @@ import {
   STATES,
   THEMES,
 } from '../../src/model/index.ts';
+import { once } from '../../src/once.ts';
 import type { PageBadges } from '../../src/publish/files/files.ts';
 import { type FieldChange, type FieldChangesInit, fieldChanges } from './field-changes.ts';
 import { calm, outage, rightToLeft, stale } from './page-scenes.ts';
@@ -59,6 +60,7 @@ export function sceneChanges(
   scene: Scene,
   init: Pick<FieldChangesInit, 'places' | 'values' | 'seed'>,
 ): Generator<FieldChange<Scene>> {
-  const others = [calm(), outage(), stale(), rightToLeft()].map(sceneOf);
-  return fieldChanges(scene, others, { words: WORDS, unique: ['id', 'slug'], ...init });
+  return fieldChanges(scene, others(), { words: WORDS, unique: ['id', 'slug'], ...init });
 }
+
+const others = once(() => [calm(), outage(), stale(), rightToLeft()].map(sceneOf));

@@ -90,10 +90,13 @@ export async function createRedrawing(): Promise<Redrawing> {
   return { options, redraw, publish: async (list) => (await redraw(null, list)).after };
 }
 
+/** Of bodies, by what was drawn: most of it is drawn once for all. */
+const digests = new WeakMap<Drawn, string>();
+
 function bytesOf({ kind }: FileEntry, drawn: Drawn | undefined): string {
   if (drawn === undefined) throw new Error('every entry was drawn');
-  const { body, csp } = drawn;
-  return hash('sha256', `${kind.contentType} ${csp} ${Buffer.from(body).toString('latin1')}`, 'hex');
+  const digest = digests.getOrInsertComputed(drawn, ({ body }) => hash('sha256', body, 'hex'));
+  return `${kind.contentType} ${drawn.csp} ${digest}`;
 }
 
 /** A release of these files, as far as drawing looks at it. */
