@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DnsServer, startDnsServer } from '../helpers/dns-server.ts';
+import { runHere } from '../helpers/in-process.ts';
 import { createNode, isReady, type Node, SHORT_PERIOD_MS } from '../helpers/nodes.ts';
-import { runPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { temporaryFolder } from '../helpers/pharos.ts';
 import { postgresPrograms, type RealPostgres, startRealPostgres } from '../helpers/real-postgres.ts';
 
 const PROGRAMS = postgresPrograms();
@@ -179,7 +180,8 @@ describe.skipIf(PROGRAMS === null)(
     it('are named to operators: those that check, and those that no node has', async () => {
       const message = 'regions syd: no running node has this place. Set checks.place on a node there';
       const iad = node('iad');
-      const checked = await runPharos(['check'], { cwd: iad.cwd, env: iad.environment() });
+      const { NODE_OPTIONS: _, ...env } = iad.environment();
+      const checked = await runHere(['check'], { cwd: iad.cwd, env });
       expect(checked.stdout + checked.stderr).toContain(message);
       const signedIn = await fetch(`${iad.url()}/-/ops/sign-in`, {
         method: 'POST',

@@ -3,6 +3,7 @@
  * is bound by itself and stands in no configuration.
  */
 
+import { LRUCache } from 'lru-cache';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import {
@@ -53,10 +54,17 @@ export function writtenText({ post, opening, updates, note, postmortem }: Writte
   });
 }
 
+/** Each request reads all posts of a page, and few have changed. The limit is in characters. */
+const parsed = new LRUCache<string, WrittenPost>({ maxSize: 1_000_000, sizeCalculation: (_, text) => text.length });
+
 /** Parses a stored post; null if it can't be read. */
 export function parseWritten(text: string): WrittenPost | null {
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
   try {
-    return WrittenPostSchema.safeParse(JSON.parse(text)).data ?? null;
+    const post = WrittenPostSchema.safeParse(JSON.parse(text)).data ?? null;
+    if (post !== null) parsed.set(text, post);
+    return post;
   } catch {
     return null;
   }
