@@ -46,7 +46,8 @@ export function createSiteKeeper(
     const { resolved } = state;
     known = resolved;
     const left = leftAsPublished(resolved);
-    customDomains = mapDomains([...resolved.pages.map(({ definition }) => definition), ...left]);
+    // A page that has the domain by now comes before one that had it when it was published.
+    customDomains = mapDomains([...left, ...resolved.pages.map(({ definition }) => definition)]);
     home = resolved.home;
     // Closed pages accept no request from here on. Hashing passwords may take a while, and links are removed in the meantime.
     const settled = access.setPages(

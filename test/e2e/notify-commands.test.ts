@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { PROGRAMS } from '../helpers/channel-shapes.ts';
 import { SIGNING_SECRET } from '../helpers/channels.ts';
+import { startMailSink } from '../helpers/mail-sink.ts';
 import { type CommandResult, temporaryFolder } from '../helpers/pharos.ts';
 import { runWarm } from '../helpers/warm.ts';
 
@@ -114,6 +115,26 @@ describe('pharos notify test', () => {
     ).toEqual([]);
     expect(request.body).toContain('This is a test of the notification channel team. Nothing is wrong.');
     expect(result.stdout + result.stderr).not.toContain(SLACK_PATH);
+  });
+
+  it('says why each address of an email channel was refused', async () => {
+    const sink = await startMailSink({
+      onRcptTo: ({ address }, _, done) => done(address.startsWith('ok') ? null : new Error(`no mailbox ${address}`)),
+    });
+    const file = join(folder.path, 'mail.yaml');
+    const email = ['one', 'ok', 'two'].map((name) => `${name}@ops.example`);
+    const config = { site: { url: 'https://status.example.com' }, access: { smtp: '${SMTP}', from: 'a@b.example' } };
+    writeFileSync(file, stringify({ ...config, notifications: [{ id: 'staff', kind: 'email', email }] }));
+    const env = { SMTP: sink.url };
+    const { status, stdout } = await runWarm(['notify', 'test', 'staff', '--config', file], { cwd: folder.path, env });
+    await sink.close();
+    expect(status).toBe(1);
+    for (const [name, isNamed] of [
+      ['one', true],
+      ['two', true],
+      ['ok', false],
+    ] as const)
+      expect([name, stdout.includes(`${name}@ops.example`)]).toEqual([name, isNamed]);
   });
 
   it('opens an alert and closes it again', async () => {

@@ -18,7 +18,7 @@ import {
 } from '../../exports/deliver.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { proxySettings } from '../../network/proxy.ts';
-import { createDeliverer, isOnCall, listRecipients } from '../../notify/deliver.ts';
+import { createDeliverer, isOnCall, listRecipients, mailTo } from '../../notify/deliver.ts';
 import type { Notice, NoticeEvent } from '../../notify/news.ts';
 import type { Handover } from '../../outbox/outbox.ts';
 import { counted } from '../../schema/counted.ts';
@@ -148,11 +148,15 @@ export async function notifyTest(id: string, options: Options): Promise<number> 
     const events: NoticeEvent[] = ['incident_opened', ...(isOnCall(channel) ? ['incident_resolved' as const] : [])];
     const at = now();
     let handover: Handover = { outcome: 'delivered' };
+    const [recipients, reasons] = [listRecipients(channel), [] as string[]];
     for (const event of events) {
       const notice = testNotice(event, channel, config.site.url, at);
-      for (const recipient of listRecipients(channel)) {
+      for (const recipient of recipients) {
         const one = await deliverer.deliver(channel, notice, recipient);
-        if (one.outcome !== 'delivered') handover = one;
+        if (one.outcome === 'delivered') continue;
+        const to = channel.kind === 'email' ? `${mailTo(recipient, channel.settings, notice)?.to}: ` : '';
+        if ('reason' in one) reasons.push(`${recipients.length > 1 ? to : ''}${one.reason}`);
+        handover = 'reason' in one ? { ...one, reason: reasons.join('; ') } : one;
       }
       if (handover.outcome !== 'delivered') break;
     }

@@ -62,7 +62,7 @@ export function layComponent(definition: ComponentDefinition, inputs: LineInputs
       since: lastRunFrom(timeline),
       isStale: isStale(definition, inputs),
       timeline,
-      knownSince: toEpochMs(Math.min(firstSeenAt, firstKnownAt(timeline) ?? asOf)),
+      knownSince: toEpochMs(Math.min(firstSeenAt, firstKnownAt(timeline) ?? asOf, asOf)),
       responseTimes: past?.responseTimes ?? [],
       upstreamUptime: past?.uptime ?? null,
     },

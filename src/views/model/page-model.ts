@@ -7,6 +7,7 @@ import {
   cutTimeline,
   type Entries,
   type EpochMs,
+  earlier,
   entriesOf,
   impactChangesAt,
   isOverStatus,
@@ -78,7 +79,8 @@ export function pageModel(inputs: PageInputs): PageModel {
   const model: PageModel = {
     ...words,
     ...combinedPresent(countedComponents(components)),
-    knownSince: firstSeenAt.get('') ?? asOf,
+    // It may have begun before a clock was set back.
+    knownSince: earlier(firstSeenAt.get('') ?? asOf, asOf),
     components,
     maintenances,
     announcements: inputs.announcements.filter(

@@ -23,11 +23,12 @@ let folders: ReturnType<typeof testFolders>;
 let closed: string[];
 let defined: { readonly key: PageKey; readonly access: ReleaseInput['access'] }[];
 let isDecided: boolean;
+let domain: string | null;
 let keeper: ReturnType<typeof createSiteKeeper>;
 
 beforeEach(() => {
   folders = testFolders();
-  [closed, defined, isDecided] = [[], [], true];
+  [closed, defined, isDecided, domain] = [[], [], true, null];
   const live = { config: () => CONFIG, siteUrl: () => 'https://s.test' };
   const access = { setPages: async () => undefined, showPublic: () => undefined, closePublic: () => false };
   keeper = createSiteKeeper({ folders, live, readSite: async () => siteState() }, access, true, (slugs) => {
@@ -39,7 +40,7 @@ afterEach(() => rmSync(folders.root, { recursive: true }));
 function siteState(): SiteState {
   const pages = defined.map(({ key, access }) => ({
     identity: { key, gate: 1 },
-    definition: { slug: 'acme', title: 'Acme', access, emailDomains: [], customDomain: null },
+    definition: { slug: 'acme', title: 'Acme', access, emailDomains: [], customDomain: domain },
     settings: { locale: 'en', url: 'https://s.test/acme/' },
     password: null,
   }));
@@ -64,6 +65,13 @@ it('has a page at the root, before the store was read, if that is the only one o
   await publish({ slug: 'beta', access: 'password' });
   keeper.showLastPublished();
   expect(keeper.addresses().home).toBeNull();
+});
+
+it('leads a domain to the page that has it by now, not to one that had it when it was last published', async () => {
+  await publish({ slug: 'zeta', customDomain: 'status.example' });
+  [defined, isDecided, domain] = [[{ key: FIRST, access: 'public' }], false, 'status.example'];
+  await look();
+  expect([...keeper.addresses().customDomains]).toEqual([['status.example', 'acme']]);
 });
 
 describe('a page whose slug another page has', () => {

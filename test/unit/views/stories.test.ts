@@ -329,6 +329,15 @@ describe('a component without a monitor', () => {
       ['operational', 10, 'declared'],
     ]);
     expect(agoOf(only(model).knownSince)).toBe(120);
+    // First seen before a clock was set back.
+    const ahead = page({
+      components: [desk],
+      firstSeenAt: new Map([
+        ['', minutesBefore(-5)],
+        ['desk', minutesBefore(-5)],
+      ]),
+    });
+    expect([ahead, only(ahead)].map(({ knownSince }) => agoOf(knownSince))).toEqual([0, 0]);
   });
 
   it('is unknown from the last word of an upstream on that is silent', () => {
