@@ -280,6 +280,8 @@ export function axeFaultsOf(page: Page, rules: readonly string[] | null): Promis
         ...(only === null ? {} : { runOnly: { type: 'rule', values: [...only] } }),
         rules: only === null ? { 'target-size': { enabled: true } } : {},
         resultTypes: ['violations'],
+        // Style sheets and sounds, which only rules ask for that are off or about sounds; it takes a quarter of the time.
+        preload: false,
       });
       return violations.map(
         ({ id, help, nodes: [node] }) => `${id}: ${help}: ${node?.target.join(' ')} ${node?.html.slice(0, 160)}`,
