@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import { CHECK_STATES, type CheckResult } from '../../model/check-result.ts';
+import type { CheckResult, StoredCheck } from '../../model/check-result.ts';
 import type { MonitorDetail, MonitorId, MonitorObservation, Problem } from '../../model/observation.ts';
 import { toMonitorId } from '../../model/observation.ts';
 import type { State } from '../../model/state.ts';
@@ -17,34 +17,17 @@ import { createDetail } from './measurements.ts';
 /** The place of a node without a configured place. It runs all checks, whatever places they name. */
 export const ONLY_PLACE = 'local';
 
-const InstantSchema = z.number() as unknown as z.ZodType<EpochMs>;
-const StoredSchema = z.object({
-  results: z.array(
-    z.object({
-      upstream: z.string(),
-      name: z.string(),
-      place: z.string(),
-      at: InstantSchema,
-      state: z.enum(CHECK_STATES),
-      since: InstantSchema,
-      foundAt: InstantSchema,
-      fault: z.string().nullable(),
-      totalMs: z.number().nullable(),
-      certificateEndsAt: InstantSchema.nullable(),
-      recent: z.array(z.object({ at: InstantSchema, ms: z.number() })),
-      usualMs: z.array(z.number()),
-    }),
-  ),
-  places: z.array(z.string()),
-});
-
 /** The last results of an upstream's checks, and the places that nodes currently check from. */
-type StoredChecks = z.output<typeof StoredSchema>;
+interface StoredChecks {
+  readonly results: readonly StoredCheck[];
+  readonly places: readonly string[];
+}
 
 /** Reads the last results of an upstream's checks from the database. */
 export function* readResults(upstreamId: string): Pull<StoredChecks> {
   const url = `store:checks/${upstreamId}`;
-  return (yield* ask({ name: 'read results of checks', url, schema: StoredSchema })).payload;
+  // They were parsed where they were read (`store/nodes/checks.ts`).
+  return (yield* ask({ name: 'read results of checks', url, schema: z.custom<StoredChecks>() })).payload;
 }
 
 /** Places named by checks that no node has. */
