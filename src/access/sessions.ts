@@ -33,9 +33,6 @@ type OnError = (error: unknown, where: string) => void;
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-/** Longer than other nodes need to notice that a page they still define was ended by a node with another configuration. */
-const REMOVED_FOR_MS = MINUTE_MS;
-
 /** @param idleMs a session unused for this long ends */
 export function createSessions(database: Database, random: RandomBytes, idleMs: number, onError: OnError) {
   function touch(idHash: string, now: EpochMs): void {
@@ -101,10 +98,10 @@ export function createSessions(database: Database, random: RandomBytes, idleMs: 
     },
     /** Deletes idle sessions, expired grants, and gates of removed pages. */
     forgetExpired: async (tx: Writer, now: EpochMs) => {
+      // In that time, nodes that still define a page take it back.
+      const ended = 'SELECT key FROM page WHERE ended_at < ?';
       for (const table of ['access_gate', 'access_grant'])
-        await tx.run(`DELETE FROM ${table} WHERE page IN (SELECT key FROM page WHERE ended_at < ?)`, [
-          now - REMOVED_FOR_MS,
-        ]);
+        await tx.run(`DELETE FROM ${table} WHERE page IN (${ended})`, [now - MINUTE_MS]);
       await tx.run('DELETE FROM access_session WHERE seen_at <= ?', [now - idleMs]);
       await tx.run('DELETE FROM access_grant WHERE until_at <= ?', [now]);
       await tx.run('DELETE FROM access_grant WHERE session NOT IN (SELECT id_hash FROM access_session)');

@@ -48,7 +48,6 @@ export async function recordGate(database: Database, page: AccessPage, random: R
  *
  * @param before  the pages that had a gate in this process until now
  * @param waiting  slugs of pages that are not known yet
- *
  * @returns the pages that have one now
  */
 export async function forgetOtherGates(
@@ -63,8 +62,8 @@ export async function forgetOtherGates(
   );
   const gone = rows
     .map((row) => ({ page: String(row['page']) as PageKey, slug: row['slug'], isTheirs: Boolean(row['is_theirs']) }))
-    .filter(({ page, slug }) => !gated.has(page) && !waiting.includes(String(slug ?? readPageKey(page).slug)))
-    .filter(({ page, isTheirs }) => !isTheirs || before.has(page))
+    .filter(({ page, isTheirs }) => !gated.has(page) && (!isTheirs || before.has(page)))
+    .filter(({ page, slug }) => !waiting.includes(String(slug ?? readPageKey(page).slug)))
     .map(({ page }) => [page]);
   if (gone.length === 0) return gated;
   await database.transaction(async (tx) => {
