@@ -13,7 +13,7 @@ import type { State } from '../../src/model/state.ts';
 import { loadRenderer } from '../../src/publish/draw/renderer.ts';
 import type { PageRenderer } from '../../src/publish/files/kinds.ts';
 import { createStore, type Store } from '../../src/store/create-store.ts';
-import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
+import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 import { TEST_SCALE } from '../unit/model/random-history.ts';
 import type { Check } from './check.ts';
 import { examine } from './examine.ts';
@@ -56,7 +56,7 @@ async function differencesOf(world: World, store: Store): Promise<string[]> {
 }
 
 async function differencesIn(worlds: readonly World[]): Promise<string[]> {
-  const store = createStore(openSqlite(join(folder, `${worlds[0]?.slug}.db`), 0).database);
+  const store = createStore(openEmptySqlite(join(folder, `${worlds[0]?.slug}.db`), 0).database);
   const found: string[] = [];
   for (const world of worlds) found.push(...(await differencesOf(world, store)));
   await store.close();

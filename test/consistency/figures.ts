@@ -80,14 +80,18 @@ export interface Day {
 /** Calendar days up to the one of `asOf`, oldest first; the last one ends at `asOf`. */
 export function daysUpTo(asOf: number, zone: string, count: number): Day[] {
   const today = Temporal.Instant.fromEpochMilliseconds(asOf).toZonedDateTimeISO(zone).toPlainDate();
+  const days = dayLists.getOrInsertComputed(`${today} ${zone} ${count}`, () => wholeDays(today, zone, count));
+  return days.map((day) => ({ ...day, to: Math.min(asOf, day.to) }));
+}
+
+/** By the last day: a page is looked at many times in a day. */
+const dayLists = new Map<string, readonly Day[]>();
+
+function wholeDays(last: Temporal.PlainDate, zone: string, count: number): Day[] {
   return Array.from({ length: count }, (_, index) => {
-    const day = today.subtract({ days: count - 1 - index });
+    const day = last.subtract({ days: count - 1 - index });
     const from = day.toZonedDateTime(zone).epochMilliseconds;
-    return {
-      date: day.toString(),
-      from,
-      to: Math.min(asOf, day.add({ days: 1 }).toZonedDateTime(zone).epochMilliseconds),
-    };
+    return { date: day.toString(), from, to: day.add({ days: 1 }).toZonedDateTime(zone).epochMilliseconds };
   });
 }
 

@@ -43,12 +43,22 @@ export function differencesOfPast(now: Published, before: Published | null): str
   return found;
 }
 
+type Past = ReadonlyMap<string, string | null>;
+
+/** What is published is compared with what comes after it, and then with what came before. */
+const pasts = new WeakMap<Published, Past>();
+const pastOf = (published: Published): Past => pasts.getOrInsertComputed(published, readPast);
+
 /** Figures of each component and closed day; `null`: nothing is known of it. */
-function pastOf({ files }: Published): ReadonlyMap<string, string | null> {
+function readPast({ files }: Published): Past {
   const { utc_days, components } = JSON.parse(files.get('api/uptime.json') ?? '') as UptimeJson;
   return new Map(
     components.flatMap(({ id, utc }) => {
-      const byDay = new Map(utc.flatMap(({ days, ...figures }) => days.map((at) => [at, JSON.stringify(figures)])));
+      const byDay = new Map<number, string>();
+      for (const { days, ...figures } of utc) {
+        const text = JSON.stringify(figures);
+        for (const at of days) byDay.set(at, text);
+      }
       return utc_days.map((day, at): [string, string | null] => [`${id} ${day}`, byDay.get(at) ?? null]);
     }),
   );

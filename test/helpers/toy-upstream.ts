@@ -122,14 +122,14 @@ export const toyConnector: Pick<Connector<ToyOptions>, 'kind' | 'optionsSchema' 
 
 export function toyUpstream(id: string, settings: Partial<UpstreamSettings & ToyOptions> = {}): Upstream {
   const { baseUrl = `https://${id}.test`, key = 'KEY', pastPages, ...rest } = settings;
-  return bindUpstream(toyConnector, {
-    id,
-    options: { baseUrl, key, ...(pastPages === undefined ? {} : { pastPages }) },
-    limits: null,
-    intervalMs: MINUTE_MS,
-    ...rest,
-  });
+  const options = { baseUrl, key, ...(pastPages === undefined ? {} : { pastPages }) };
+  const upstream = bindUpstream(toyConnector, { id, options, limits: null, intervalMs: MINUTE_MS, ...rest });
+  const known = JSON.stringify([id, options, upstream.ca]);
+  return { ...upstream, fingerprint: () => fingerprints.getOrInsertComputed(known, upstream.fingerprint) };
 }
+
+/** They are slow by intention, and most tests are about the same upstream. */
+const fingerprints = new Map<string, string>();
 
 /** A clock that moves by sleeping and by being told. */
 export class ToyClock {

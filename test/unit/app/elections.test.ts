@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createElections, type Elections } from '../../../src/app/nodes/elections.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { createLeases, type Leases } from '../../../src/store/nodes/leases.ts';
-import { openSqlite } from '../../../src/store/sqlite/sqlite.ts';
+import { openEmptySqlite } from '../../helpers/empty-sqlite.ts';
 
 const LEASE_MS = 400;
 
@@ -18,7 +18,7 @@ describe('several nodes that have one thing to do', () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'pharos-elections-'));
-    database = openSqlite(join(folder, 'pharos.db'), 0).database;
+    database = openEmptySqlite(join(folder, 'pharos.db'), 0).database;
   });
   afterEach(async () => {
     for (const node of nodes.splice(0)) await node.end();

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../../src/model/time.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { createLeases, type Leases } from '../../../src/store/nodes/leases.ts';
-import { openSqlite } from '../../../src/store/sqlite/sqlite.ts';
+import { openEmptySqlite } from '../../helpers/empty-sqlite.ts';
 
 const LEASE_MS = 10_000;
 const NOW = toEpochMs(0);
@@ -19,7 +19,7 @@ describe('a lease that its holder asks about', () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'pharos-leases-'));
-    database = openSqlite(join(folder, 'leases.db'), NOW).database;
+    database = openEmptySqlite(join(folder, 'leases.db'), NOW).database;
     elapsed = 0;
     leases = createLeases(database, LEASE_MS, () => elapsed);
   });
@@ -61,7 +61,7 @@ describe('a lease that its holder asks about', () => {
     await database.close();
     elapsed = LEASE_MS / 2;
     await expect(leases.confirm(lease)).rejects.toThrow();
-    database = openSqlite(join(folder, 'leases.db'), NOW).database;
+    database = openEmptySqlite(join(folder, 'leases.db'), NOW).database;
     leases = createLeases(database, LEASE_MS, () => elapsed);
   });
 });
