@@ -108,6 +108,8 @@ export function createTaker(deps: TakeDeps) {
     const isNewSite = site !== null && site !== index?.site;
     await deps.onIndex?.(found.ledger, isNewSite ? await files.takeObject(site) : null);
     [index, version] = [found.ledger, found.version];
+    // A copy that was begun for the former index may have been switched to meanwhile, but no later one is.
+    await closeOthers(pages);
     return index;
   }
 
