@@ -34,7 +34,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'sync/connectors': ['model', 'schema', 'errors', 'sync/connector'],
   sync: ['model', 'schema', 'errors', 'network', 'store', 'sync/connectors/check'],
   checks: ['model', 'errors', 'network', 'sync/connectors/check', 'sync/http/body'],
-  store: ['model', 'errors'],
+  store: ['model', 'schema', 'errors'],
   transparency: ['model', 'store'],
   mail: ['shorten', 'model'],
   outbox: ['model', 'store'],

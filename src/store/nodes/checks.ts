@@ -1,30 +1,12 @@
 /** Latest results of the checks that this installation makes itself, per check and place. */
 
-import { z } from 'zod';
-import { CHECK_STATES, type StoredCheck } from '../../model/check-result.ts';
+import type { StoredCheck } from '../../model/check-result.ts';
 import type { EpochMs } from '../../model/time.ts';
+import { StoredCheckSchema } from '../../schema/stored-check.ts';
 import type { Reader, Writer } from '../database.ts';
 import { documentParser } from '../rows.ts';
 
-const InstantSchema = z.number() as unknown as z.ZodType<EpochMs>;
-
-const parseResult = documentParser<StoredCheck>(
-  'result of a check',
-  z.object({
-    upstream: z.string(),
-    name: z.string(),
-    place: z.string(),
-    at: InstantSchema,
-    state: z.enum(CHECK_STATES),
-    since: InstantSchema,
-    foundAt: InstantSchema,
-    fault: z.string().nullable(),
-    totalMs: z.number().nullable(),
-    certificateEndsAt: InstantSchema.nullable(),
-    recent: z.array(z.object({ at: InstantSchema, ms: z.number() })),
-    usualMs: z.array(z.number()),
-  }),
-);
+const parseResult = documentParser<StoredCheck>('result of a check', StoredCheckSchema);
 
 /** Results of one upstream, or of one place. */
 export async function readChecks(reader: Reader, [column, value]: readonly ['upstream' | 'place', string]) {

@@ -4,11 +4,12 @@
  */
 
 import { z } from 'zod';
-import type { CheckResult, StoredCheck } from '../../model/check-result.ts';
+import type { CheckResult } from '../../model/check-result.ts';
 import type { MonitorDetail, MonitorId, MonitorObservation, Problem } from '../../model/observation.ts';
 import { toMonitorId } from '../../model/observation.ts';
 import type { State } from '../../model/state.ts';
 import { DAY_MS, type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
+import { StoredCheckSchema } from '../../schema/stored-check.ts';
 import { ask, type Pull, type PullContext } from '../connector.ts';
 import { type Check, checkHeldMs, checkPeriodMs, checkTarget } from './check.ts';
 import { compareIds, note } from './items.ts';
@@ -18,16 +19,13 @@ import { createDetail } from './measurements.ts';
 export const ONLY_PLACE = 'local';
 
 /** The last results of an upstream's checks, and the places that nodes currently check from. */
-interface StoredChecks {
-  readonly results: readonly StoredCheck[];
-  readonly places: readonly string[];
-}
+const StoredChecksSchema = z.object({ results: z.array(StoredCheckSchema), places: z.array(z.string()) });
+type StoredChecks = z.output<typeof StoredChecksSchema>;
 
 /** Reads the last results of an upstream's checks from the database. */
 export function* readResults(upstreamId: string): Pull<StoredChecks> {
   const url = `store:checks/${upstreamId}`;
-  // They were parsed where they were read (`store/nodes/checks.ts`).
-  return (yield* ask({ name: 'read results of checks', url, schema: z.custom<StoredChecks>() })).payload;
+  return (yield* ask({ name: 'read results of checks', url, schema: StoredChecksSchema })).payload;
 }
 
 /** Places named by checks that no node has. */
