@@ -51,11 +51,6 @@ export function titleEnd({ rules }: Canvas): string {
   return sheet;
 }
 
-/** White or black on each ground, whichever is read better. */
-function inkFor(plate: Colour): Colour {
-  return { light: inkOn(plate.light), dark: inkOn(plate.dark) };
-}
-
 /** A plate's colour and that of the ink on it, ready to be written. */
 export type Paint = ReturnType<typeof mix>;
 
@@ -78,7 +73,8 @@ export function parsePaint(text: string, fallback: Colour, scheme: BadgeScheme):
 }
 
 function mix(colour: Colour, scheme: BadgeScheme) {
-  const ink = inkFor(colour);
+  // White or black on each ground, whichever is read better.
+  const ink = { light: inkOn(colour.light), dark: inkOn(colour.dark) };
   const canvas = { scheme, rules: '' };
   const plateFill = attribute('fill', colour, canvas);
   const inkFill = flattened(attribute('fill', ink, canvas));

@@ -93,12 +93,11 @@ export async function deliver(options: PayrollOptions, deps: DeliveryDeps) {
       }
     },
   };
-  await createSender({ database, now, random, lanes: () => [lane], onError: rethrow }).run();
+  const onError = (error: unknown): never => {
+    throw error;
+  };
+  await createSender({ database, now, random, lanes: () => [lane], onError }).run();
   return { exportId, ...counts, error: error ?? (await lastExportError(database, exportId)) };
-}
-
-function rethrow(error: unknown): never {
-  throw error;
 }
 
 /** Sends one batch. The same batch under the same key goes out again: whether it arrived or not, it counts once. */

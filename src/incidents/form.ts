@@ -244,11 +244,13 @@ function ownStory({ row, document }: WrittenStory, writing: WritingPage): OpenSt
 function foreignStory(story: PageIncident | PageMaintenance, model: PageModel): OpenStory {
   const plan = isMaintenance(story);
   const isAutomatic = !plan && story.isAutomatic;
+  // The id doesn’t name an upstream if the story took over a detected one.
+  const source = story.id.includes('/') ? story.id.slice(0, story.id.indexOf('/')) : 'an upstream';
   const facts = [
     plan ? 'Maintenance' : 'Incident',
     story.status.replaceAll('_', ' '),
     plan ? `${writeMinute(story.startsAt)} to ${writeMinute(story.endsAt)}` : `since ${writeMinute(story.startedAt)}`,
-    isAutomatic ? 'detected automatically' : `from ${storySource(story)}`,
+    isAutomatic ? 'detected automatically' : `from ${source}`,
     'read-only',
   ];
   return {
@@ -256,11 +258,6 @@ function foreignStory(story: PageIncident | PageMaintenance, model: PageModel): 
     note: isAutomatic ? 'To take it over, publish an incident that names the same components.' : null,
     href: absoluteUrl(model, plan ? maintenancePath(story.slug) : incidentPath(story.slug)),
   };
-}
-
-/** The id doesn’t name an upstream if the story took over a detected one. */
-function storySource({ id }: PageIncident | PageMaintenance): string {
-  return id.includes('/') ? id.slice(0, id.indexOf('/')) : 'an upstream';
 }
 
 function isOpenPost({ row, document: { post } }: WrittenStory, writing: WritingPage, now: EpochMs): boolean {

@@ -33,11 +33,6 @@ export async function writingPage(
   return loadWritingPage(store, { state, slug, now: at, ...(candidate === undefined ? {} : { candidate }) });
 }
 
-/** The site as this node reads it, which also puts its access rules in force. */
-function currentSite({ base, serving }: Pharos): Parameters<typeof writingPage>[0] {
-  return { store: base.store, readSite: serving.keeper.refresh };
-}
-
 /** @param gateOf default: no page is behind a password */
 export function subscriberParts({ key }: StoreParts, gateOf = (_slug: string): string => '') {
   return { seal: createAddressSeal(key, systemRandom), random: systemRandom, gateOf };
@@ -61,7 +56,9 @@ function writingDeps(pharos: Pharos) {
   return {
     ...{ now, newSuffix, database: store.database, clientOf: audit.clientOf },
     canRun: pharos.publishing.publisher !== null,
-    load: (slug: string, candidate?: WritingPageInit['candidate']) => writingPage(currentSite(pharos), slug, candidate),
+    // Reading the site also puts its access rules in force.
+    load: (slug: string, candidate?: WritingPageInit['candidate']) =>
+      writingPage({ store, readSite: pharos.serving.keeper.refresh }, slug, candidate),
     publish: () => publishWritten(pharos.publishing),
     templatesOf: (slug: string) => live.config().pages.find((page) => page.slug === slug)?.incident_templates ?? [],
   };

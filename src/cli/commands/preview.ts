@@ -153,7 +153,9 @@ function planText({ pages, problems }: Plan, hasFiles: boolean): string {
   const parts = pages.flatMap((page) => [
     planHeading(page),
     ...page.facts.map(({ name, from, to }) => `  ${name}: ${from ?? 'none'} → ${to ?? 'none'}`),
-    ...(page.heldRelease === null ? [] : [holdText(page)]),
+    ...(page.heldRelease === null
+      ? []
+      : [`  on hold at release ${page.heldRelease}: changes are not published. ${holdRemedy(page.slug)}`]),
     ...(hasFiles ? changedFiles(page) : []),
   ]);
   const shown = new Set(pages.filter(({ kind }) => kind !== 'withdrawn').map(({ slug }) => slug));
@@ -168,10 +170,6 @@ function planText({ pages, problems }: Plan, hasFiles: boolean): string {
 function planHeading({ slug, kind, added, changed, removed }: PagePlan): string {
   const counts = [`${added.length} new`, `${changed.length} changed`, `${removed.length} removed`];
   return `${paint(TONES[kind], kind)} ${slug}${kind === 'unchanged' ? '' : `: files ${counts.join(', ')}`}`;
-}
-
-function holdText({ slug, heldRelease }: PagePlan): string {
-  return `  on hold at release ${heldRelease}: changes are not published. ${holdRemedy(slug)}`;
 }
 
 function changedFiles({ added, changed, removed }: PagePlan): string[] {

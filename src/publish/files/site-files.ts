@@ -18,7 +18,6 @@ import {
 import { indexOfPagesView } from '../../views/site/index-of-pages.ts';
 import { bannerSentence, CATALOGUES } from '../../views/words/index.ts';
 import { lookSettings } from '../definitions/definitions.ts';
-import type { SecurityContact } from '../definitions/inputs.ts';
 import type { SiteFilesInput } from '../site-release.ts';
 import { type FileEntry, fileEntry } from './file-entry.ts';
 import { htmlFile, logoFiles } from './files.ts';
@@ -44,7 +43,7 @@ function publicFile({ path, file, sha256, contentType }: PublicFile): FileEntry[
 /** Every file of the site itself. */
 export function listSiteFiles({ site, pages, logKeys = [], witness = null }: SiteFilesInput): readonly FileEntry[] {
   const url = `${site.url}/`;
-  const own = site.look ?? {};
+  const { look: own = {}, security } = site;
   const look = { ...lookSettings(own, SITE_LOGO), cssVariables: {} };
   return [
     htmlFile(KINDS.indexOfPages, '', {
@@ -55,7 +54,7 @@ export function listSiteFiles({ site, pages, logKeys = [], witness = null }: Sit
       inputs: () => siteNotFoundView({ locale: site.locale, siteTitle: site.name, base: url, look }),
     }),
     ...siteIndexFiles({ url, name: site.name }, pages),
-    ...securityFiles(site.security),
+    ...(security === undefined ? [] : [fileEntry(KINDS.security, SECURITY_TXT, { inputs: () => security })]),
     ...(logKeys.length === 0 ? [] : [fileEntry(KINDS.json, LOG_KEYS, { inputs: () => ({ keys: logKeys }) })]),
     ...(witness === null ? [] : [fileEntry(KINDS.text, WITNESS_PATH, { inputs: () => ({ text: witness }) })]),
     ...Object.entries(EMBED_SCRIPTS).map(scriptFile),
@@ -72,10 +71,6 @@ export function siteIndexFiles(site: SiteInit, pages: readonly SitePage[]): File
     ...(index === null ? [] : [fileEntry(KINDS.sitemap, 'sitemap.xml', { inputs: () => index })]),
     fileEntry(KINDS.llms, 'llms.txt', { inputs: () => siteLlmsView(site, pages) }),
   ];
-}
-
-function securityFiles(security: SecurityContact | undefined): FileEntry[] {
-  return security === undefined ? [] : [fileEntry(KINDS.security, SECURITY_TXT, { inputs: () => security })];
 }
 
 /**

@@ -287,17 +287,13 @@ function verify({ folders, input, previous, number }: Writing, manifest: Manifes
     const record = manifest.files[path];
     const file = placeOf(path);
     if (drawn === null) {
-      if (fileSize(file) !== record?.bytes) throw new DamagedReleaseError(path, null);
+      if (statSync(file, { throwIfNoEntry: false })?.size !== record?.bytes) throw new DamagedReleaseError(path, null);
     } else if (hash('sha256', readFileSync(file), 'hex') !== record?.sha256) {
       throw new Error(`${path} does not match its manifest`);
     }
   }
   const data = readFileSync(join(releaseFolder(folders, input.slug, number), 'data.json'));
   if (hash('sha256', data, 'hex') !== manifest.dataSha256) throw new Error('data.json does not match its manifest');
-}
-
-function fileSize(path: string): number | null {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? null;
 }
 
 // Checks that a rendered file looks like its content type. A broken file is never published.

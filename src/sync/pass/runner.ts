@@ -120,15 +120,12 @@ async function answerAll(pass: PassRun, asking: Asking, onLearned: OnLearned): P
     const question = asking.questions[index];
     if (answer.kind === 'ok' || question === undefined) continue;
     if (question.priority === 'backfill') pass.isBackfillOpen = true;
-    if (asking.tolerant && answer.kind === 'failed' && !isOwnQuota(answer.error) && !isAbsent(answer.error))
+    if (!asking.tolerant || answer.kind !== 'failed' || isOwnQuota(answer.error)) continue;
+    // What the upstream does not offer at all is no fault.
+    if (![404, 405, 410, 501].includes(Number(answer.error.context['status'])))
       pass.failed.getOrInsert(question.name, []).push(answer.error);
   }
   return answers;
-}
-
-/** Whether the upstream does not offer it at all, which is no fault. */
-function isAbsent({ context }: StatusError): boolean {
-  return [404, 405, 410, 501].includes(Number(context['status']));
 }
 
 /** What answers a detail or backfill question without asking; null: nothing. */

@@ -98,7 +98,7 @@ export function pageModel(inputs: PageInputs): PageModel {
       asOf,
     ),
     isStale: countedSources(sources, components).some((source) => source.isMonitorsStale || source.isIncidentsStale),
-    nextEntryAt: nextEntryAt(entries, watchedCount(laid), asOf),
+    nextEntryAt: nextEntryAt(entries, inOrder.filter(({ monitor }) => monitor !== null).length, asOf),
     log: inputs.log ?? null,
   };
   const { languages } = settings;
@@ -190,10 +190,6 @@ function entriesOnPage(
     afterMs: settings.entriesAfterMs,
     asOf,
   });
-}
-
-function watchedCount(laid: readonly LaidComponent[]): number {
-  return laid.filter(({ component }) => component.definition.monitor !== null).length;
 }
 
 function nextEntryAt({ entries, nextAt }: Entries, watched: number, asOf: EpochMs): EpochMs | null {

@@ -49,8 +49,8 @@ export function statusPageView(model: PageModel) {
       present: model,
     }),
     ...describe(model.definition.description),
-    // Where that is not the page's.
-    descriptionLang: originalLang(model),
+    // Where nobody translated it into the page's.
+    descriptionLang: textIn(model.settings, model.definition.description ?? '', model.definition.descriptions).lang,
     banner,
     announcements: model.announcements.map((one) => announcementView(context, one)),
     openIncidents: model.incidents
@@ -90,11 +90,6 @@ function describeBanner({ sentence, details }: ReturnType<typeof buildBanner>): 
 function describe(text: string | null) {
   if (text === null || text === '') return { description: null, descriptionHtml: null };
   return { description: textOfMarkdown(text), descriptionHtml: safeHtmlOfMarkdown(text, undefined, 3) };
-}
-
-/** The language of the page's description, where nobody translated that into the page's. */
-function originalLang({ definition: { description, descriptions }, settings }: PageModel): string | undefined {
-  return textIn(settings, description ?? '', descriptions).lang;
 }
 
 function announcementView({ format, model }: ViewContext, announcement: Announcement) {
