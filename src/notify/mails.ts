@@ -16,7 +16,7 @@ import { count, fill, findWords, impactWord, localeDirection, statusWord, type W
 import { plainBlock, plainLine } from './channel.ts';
 import { type MailDocument, type MailSection, writeHtml } from './mail-html.ts';
 import { type Notice, type NoticeEvent, noticeIn } from './news.ts';
-import { readNotices } from './queue.ts';
+import { readFormComponents, readNotices } from './queue.ts';
 import {
   type AddressSeal,
   gateVersion,
@@ -289,6 +289,10 @@ export async function sendToSubscriber(deps: SubscriberMailDeps, job: Job): Prom
     if (deps.now() - job.createdAt > PAGE_WAIT_MS) return { outcome: 'dropped' };
     return { outcome: 'postponed', reason: 'the subscriber is not allowed to see the page', afterMs: MINUTE_MS };
   }
+  // What was written behind another gate may be hidden now.
+  const identity = { ...page.identity, key: subscriber.page };
+  if (job.kind === 'notice' && (await readFormComponents(deps.reader, identity)) === null)
+    return { outcome: 'postponed', reason: 'the page is not published with its current access', afterMs: MINUTE_MS };
   const mail = await mailFor(deps, job, subscriber, address, page);
   return mail === null ? { outcome: 'dropped' } : handOver(deps.send, mail);
 }

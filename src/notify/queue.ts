@@ -279,6 +279,10 @@ function parkedError(channel: string, count: number): Error {
  */
 export function recordNews(database: Database, news: PageNews, now: EpochMs, onCall: readonly string[] = []) {
   return database.transaction(async (tx) => {
+    const { key, gate } = news.page;
+    const later = await tx.all('SELECT 1 FROM notice_page WHERE page = ? AND gate > ?', [key, gate]);
+    // Of a node that hasn't read the page's current gate.
+    if (later.length > 0) return 0;
     const newOrigins = await originsFirstSeen(tx, news.origins, now);
     await rememberComponents(tx, news);
     const [page = ''] = news.origins;
@@ -321,8 +325,7 @@ async function rememberComponents(tx: Writer, { page, components }: PageNews): P
   await tx.run(
     `INSERT INTO notice_page (page, gate, components) VALUES (?, ?, ?)
      ON CONFLICT (page) DO UPDATE SET gate = excluded.gate, components = excluded.components
-       WHERE notice_page.gate < excluded.gate
-         OR (notice_page.gate = excluded.gate AND notice_page.components <> excluded.components)`,
+       WHERE notice_page.gate <> excluded.gate OR notice_page.components <> excluded.components`,
     [page.key, page.gate, JSON.stringify(components)],
   );
 }
@@ -360,10 +363,10 @@ async function closeAlert(tx: Writer, one: PageNotice, page: string, now: EpochM
   await tx.runMany(`DELETE FROM outbox WHERE channel = ? AND item = ? AND state = 'sent'`, values);
 }
 
-/** The components for the page's subscription form; none until it was published with its current gate. */
-export async function readFormComponents(reader: Reader, { key, gate }: PageIdentity): Promise<PageNews['components']> {
+/** The components for the page's subscription form; null until it was published with its current gate. */
+export async function readFormComponents(reader: Reader, { key, gate }: PageIdentity) {
   const [row] = await reader.all('SELECT components FROM notice_page WHERE page = ? AND gate = ?', [key, gate]);
-  return row === undefined ? [] : (JSON.parse(String(row['components'])) as PageNews['components']);
+  return row === undefined ? null : (JSON.parse(String(row['components'])) as PageNews['components']);
 }
 
 /** Reads a notice from its row. */

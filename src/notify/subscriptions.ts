@@ -137,7 +137,7 @@ async function formComponents({ options, known, locale }: Call) {
     const { text: name, ...lang } = textOn(known.page, locale, part.name, part.names);
     return { id: part.id, name, ...lang };
   };
-  return (await readFormComponents(options.database, known.identity)).map(({ group = null, ...one }) => ({
+  return ((await readFormComponents(options.database, known.identity)) ?? []).map(({ group = null, ...one }) => ({
     ...named(one),
     group: group === null ? null : named(group),
   }));
@@ -186,7 +186,7 @@ async function subscribe(call: Call): Promise<GateResponse | null> {
 
 /** The selected components. Selecting all is stored as none, which includes components added later. */
 async function chosenComponents({ options, request, known }: Call): Promise<readonly string[]> {
-  const components = known === null ? [] : await readFormComponents(options.database, known.identity);
+  const components = (known && (await readFormComponents(options.database, known.identity))) ?? [];
   const [ticked, groups] = [new Set(request.form.getAll('component')), new Set(request.form.getAll('group'))];
   const chosen = components.filter(({ id, group }) => ticked.has(id) || (group != null && groups.has(group.id)));
   return chosen.length === components.length ? [] : chosen.map(({ id }) => id);

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/access/digest.ts';
 import { type Mail, parseEmailAddress } from '../../src/mail/mail.ts';
-import { toPageKey } from '../../src/model/slugs.ts';
+import { type PageKey, toPageKey } from '../../src/model/slugs.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { sendToSubscriber } from '../../src/notify/mails.ts';
 import type { NoticeEvent, PageNews, PageNotice } from '../../src/notify/news.ts';
@@ -12,7 +12,7 @@ import {
   type NoticeSenderOptions,
   recordNews,
 } from '../../src/notify/queue.ts';
-import { addSubscribers, createAddressSeal } from '../../src/notify/subscribers.ts';
+import { addSubscribers, createAddressSeal, type SubscribablePage } from '../../src/notify/subscribers.ts';
 import type { Handover, Sender } from '../../src/outbox/outbox.ts';
 import type { Database } from '../../src/store/database.ts';
 import {
@@ -108,27 +108,25 @@ describe.each(DATABASES)('the outbox over %s', (kind) => {
   });
   afterEach(() => test.drop());
 
+  const deps = (pageOf: (page: PageKey) => SubscribablePage, of: Database = database) => ({
+    reader: of,
+    key: KEY,
+    seal,
+    now: () => clock.now,
+    send: async (mail: Mail): Promise<void> => {
+      const fault = failure(mail);
+      if (fault !== null) throw fault;
+      mails.push(mail);
+    },
+    pageOf,
+  });
+
   function sender(over: Partial<NoticeSenderOptions> = {}, of: Database = database): Sender {
     return createNoticeSender({
       database: of,
       now: () => clock.now,
       random: () => 0,
-      email: () => (job) =>
-        sendToSubscriber(
-          {
-            reader: of,
-            key: KEY,
-            seal,
-            now: () => clock.now,
-            send: async (mail) => {
-              const fault = failure(mail);
-              if (fault !== null) throw fault;
-              mails.push(mail);
-            },
-            pageOf: subscribablePage,
-          },
-          job,
-        ),
+      email: () => (job) => sendToSubscriber(deps(subscribablePage, of), job),
       channels: () => channels,
       prepare: async () => undefined,
       onResult: (channel, result, count) => results.push(`${channel} ${result} ${count}`),
@@ -347,6 +345,39 @@ describe.each(DATABASES)('the outbox over %s', (kind) => {
     clock.now = toEpochMs(T0 + HOUR_MS);
     await sender().run();
     expect(told('a@mail.example')).toEqual(['[Acme] New incident: About other', '[Acme] New incident: About outage']);
+  });
+
+  it('sends nothing that was written behind a gate to readers of the page as it is without it', async () => {
+    await subscribers(['a@mail.example', []]);
+    const { key, gate } = subscribablePage('acme').identity;
+    const page = (version: number): SubscribablePage => ({
+      ...subscribablePage('acme'),
+      identity: { key, gate: gate + version },
+    });
+    const behindGate = { key, gate: { kind: 'email-domain', version: 'v1', addresses: null } } as const;
+    const seen: { as: SubscribablePage } = { as: { ...page(1), gated: behindGate } };
+    const sending = async (): Promise<void> => {
+      clock.now = toEpochMs(clock.now + 2 * MINUTE_MS);
+      await sender({
+        email: () => (job) =>
+          sendToSubscriber(
+            deps(() => seen.as),
+            job,
+          ),
+      }).run();
+    };
+    const behind = { ...news([notice('n1', { subject: 'secret' })]), page: page(1).identity };
+    await recordNews(database, behind, clock.now);
+    await sending();
+    // Its gate is open, and it is not published yet.
+    seen.as = page(2);
+    await sending();
+    expect(told('a@mail.example')).toEqual([]);
+    await recordNews(database, { ...news([notice('n2', { at: clock.now })]), page: page(2).identity }, clock.now);
+    // Another node that has not heard of it.
+    await recordNews(database, behind, clock.now);
+    await sending();
+    expect(told('a@mail.example')).toEqual(['[Acme] New incident: About outage']);
   });
 
   it('closes the alerts of an incident that was deleted, in on-call services that were told of it', async () => {
