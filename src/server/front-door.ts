@@ -5,13 +5,7 @@
  * response.
  */
 
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from 'node:http';
 import { clientAddressOf, isForwarded } from '../access/client-address.ts';
 import { isStoreError } from '../errors.ts';
 import { type Address, createAddressBook, type SiteAddresses } from './address.ts';
@@ -57,7 +51,8 @@ export interface FrontDoorOptions extends PageDeps, GateDeps {
 
 /** Creates the server; the caller listens and closes. */
 export function createFrontDoor(options: FrontDoorOptions): Server {
-  const server = createServer(
+  // As in `send.ts`.
+  const server = process.getBuiltinModule('node:http').createServer(
     {
       maxHeaderSize: 16 * 1024,
       headersTimeout: 10_000,

@@ -1,20 +1,15 @@
 /** Sends responses: writes headers, compresses, limits slow readers and idle sockets, and counts what was sent. */
 
-import {
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-  validateHeaderName,
-  validateHeaderValue,
-} from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { type EpochMs, SECOND_MS } from '../model/time.ts';
 import { compress, EVERY_ANSWER, HSTS, type Variant } from '../publish/releases/manifest.ts';
 import type { Answer } from './answer.ts';
 import { negotiate } from './visitors/release-reader.ts';
+
+// An import reads all that the module exports, among it `WebSocket`, for which Node loads its whole `fetch`.
+const { STATUS_CODES, validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http');
 
 /** A response for the access log. Without the query, which may contain a token. */
 export interface AnsweredRequest {
