@@ -103,7 +103,7 @@ export function cosignedAt(note: string, key: VerifierKey): number | null {
 }
 
 /**
- * What a log has committed to. `origin` names it: host and path of the page, and its era from the second on. It has `size` lines;
+ * What a log has committed to. `origin` names it: host, path and era of the page. It has `size` lines;
  * `root` is that of the tree over them, as base64. `release` is the SHA-256 of the list of files of the release that it came with,
  * in hex, and `at` the instant of that release, ISO 8601.
  */

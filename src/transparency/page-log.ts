@@ -31,7 +31,7 @@ import { judgeWitness } from './witness.ts';
 /** A log, and the revision of the store that its news was made from. News older than the log is left out. */
 interface LogPlace {
   readonly page: PageKey;
-  /** Names a log that doesn't exist yet: host and path of the page. */
+  /** Names a log that doesn't exist yet. */
   readonly origin: string;
   readonly revision: number;
   readonly at: EpochMs;

@@ -15,9 +15,9 @@ import { closeSmallSites, createSmallSite, type RunningPublisher, type SmallSite
 
 afterEach(closeSmallSites);
 
-const at = (site: SmallSite): ReadFile => {
+const at = (site: SmallSite, slug = 'acme'): ReadFile => {
   return async (path) => {
-    const file = join(site.folders.publicSite, 'acme', path);
+    const file = join(site.folders.publicSite, slug, path);
     return existsSync(file) ? readFileSync(file) : null;
   };
 };
@@ -225,6 +225,21 @@ describe('the signed log of a page', () => {
     await rollbackTo({ ...deps, log: testPageLog(database) }, { slug: 'acme', release: null });
     expect(site.served('acme', 'index.html')).toContain('status.acme.example');
     expect(currentManifest(site.folders, 'acme')?.customDomain).toBeNull();
+  });
+
+  it('has a name of its own also at a domain that another page had, such as the same one before it was renamed', async () => {
+    const site = createSmallSite({ pages: ['acme'] });
+    const customDomain = 'status.acme.example';
+    site.upstream('acme').page = { customDomain };
+    await site.pass();
+    const running = site.publisher();
+    await live(site, running, 30);
+    const { head } = await check(site);
+    site.upstream('acme').page = { customDomain, slug: 'shop' };
+    await live(site, running, 1);
+    const renamed = await check(site, head, at(site, 'shop'));
+    expect(renamed.faults).toEqual([expect.stringMatching(/The address was given to another page/)]);
+    expect((await check(site, renamed.head, at(site, 'shop'))).faults).toEqual([]);
   });
 
   it('goes on after a backup was restored, from what the last release shows', async () => {

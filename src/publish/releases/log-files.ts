@@ -109,9 +109,9 @@ async function entryFiles(
   return files;
 }
 
-/** The name of a new log. */
+/** The name of a new log, which no other page's has, whoever had the address before. */
 export function logOrigin(url: string, page: PageKey): string {
   const { host, pathname } = new URL(url);
-  const era = page.includes('~') ? page.slice(page.indexOf('~')) : '';
-  return `${host}${pathname.replace(/\/$/, '')}${era}`;
+  const [path, slug = ''] = [pathname.replace(/\/$/, ''), page.split('~')[0]];
+  return `${host}${path}${path.endsWith(`/${slug}`) ? page.slice(slug.length) : `~${page}`}`;
 }
