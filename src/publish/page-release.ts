@@ -152,14 +152,15 @@ function prioritiesFor(task: PageTask, drawn: DrawnFrom): readonly Priority[] {
   return leavesFigures(task, drawn) ? ['immediate'] : ['immediate', 'deferred'];
 }
 
-type DrawnFrom = Required<Pick<EntriesInput, 'eventKey' | 'asOf' | 'access' | 'page' | 'entries'>>;
+type DrawnFrom = Required<Pick<EntriesInput, 'eventKey' | 'asOf' | 'access' | 'customDomain' | 'page' | 'entries'>>;
 
 /**
  * Whether long-term figures can wait: there is news, no heartbeat is due, and no file disappears. Files that mention removed
- * things are never left for later, nor are files that were rendered for other access rules.
+ * things are never left for later, nor are files that were rendered for other access rules or another domain.
  */
-function leavesFigures({ previous, comparesAll }: PageTask, { eventKey, asOf, access, page, entries }: DrawnFrom) {
-  if (comparesAll || previous === null || previous.access !== access || releasePage(previous) !== page) return false;
+function leavesFigures({ previous, comparesAll }: PageTask, { eventKey, asOf, entries, ...drawn }: DrawnFrom) {
+  if (comparesAll || previous === null || previous.access !== drawn.access) return false;
+  if (releasePage(previous) !== drawn.page || previous.customDomain !== drawn.customDomain) return false;
   if (previous.eventKey === eventKey && previous.asOf !== asOf) return false;
   const kept = entries.filter(({ path }) => previous.files[path] !== undefined);
   return kept.length === countFiles(previous);

@@ -212,6 +212,22 @@ describe('publishing what changed', () => {
     expect(JSON.parse(site.served('beta', 'api/v2/incidents.json')).incidents).toHaveLength(1);
   });
 
+  it('leaves nothing for later that leads to a domain which is not the page’s any more', async () => {
+    const { site, run } = await published();
+    site.upstream('acme').page = { customDomain: 'status.acme.example' };
+    later(site, SECOND_MS);
+    await site.pass();
+    await run();
+    await passingBy(site, run);
+    expect(site.served('acme', 'llms.txt')).toContain('status.acme.example');
+    site.upstream('acme').page = {};
+    later(site, SECOND_MS);
+    await site.pass();
+    expect(publishedBy(await run())).toEqual(['acme']);
+    expect(site.served('acme', 'llms.txt')).not.toContain('status.acme.example');
+    expect(site.served('acme', 'sitemap.xml')).not.toContain('status.acme.example');
+  });
+
   it('shows what names a page of an upstream, or a component of it, by the slug of the page', async () => {
     const { site, run } = await published();
     await passingBy(site, run);
