@@ -46,6 +46,8 @@ export interface RunProgress {
 export interface PublishOptions {
   /** False: this process publishes nothing. */
   readonly isPublishing: boolean;
+  /** True: a server, which need not wait until it can publish before it serves what is there. Default: false. */
+  readonly isLasting?: boolean;
   readonly progress?: RunProgress;
   readonly onReport?: (report: RunReport) => void;
   /** Called with the names of tasks that this node takes over from another; absent: it takes part in none. */
@@ -67,6 +69,7 @@ export async function buildPublish(base: StoreParts, serving: ServeParts, tellin
   const releaseUploads = options.onTaken === undefined ? null : createUploads(base, serving, elections);
   closing.defer(() => publishing.publisher?.close());
   await begin();
+  if (options.isLasting !== true) await publishing.publisher?.ready;
   const engine = createRuns(base, { ...options, refresh: keeper.refresh, elections, serving });
   closing.defer(engine.idle);
 
@@ -82,6 +85,7 @@ export async function buildPublish(base: StoreParts, serving: ServeParts, tellin
       await publisher?.stop();
       // The memory follows from the old configuration, so releases are compared as after a restart.
       await begin();
+      await publishing.publisher?.ready;
       await publisher?.close();
       await keeper.refresh(now());
       return restartNeeded;
@@ -137,7 +141,7 @@ async function beginPublishing(
   });
   // Compiled here, because errors can be reported better than from the thread.
   await compilePages(components);
-  const client = await startPublisher({
+  const client = startPublisher({
     ...{ store: place, folders, components, since },
     control: createPublishControl({
       ...{ database, folders, now, sleep, leases, tell: telling.tell },

@@ -3,7 +3,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runHere } from '../helpers/in-process.ts';
 import { eventually, runPharos, startPharos, temporaryFolder, untilFresh } from '../helpers/pharos.ts';
 import { smallConfig, startUnlimitedSandbox } from '../helpers/sandbox.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -40,6 +42,49 @@ describe('a server that can not start', () => {
     });
     clearTimeout(watch);
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining('is already in use') });
+  });
+});
+
+describe('a server whose publishing thread has not loaded', () => {
+  const folder = temporaryFolder();
+  const page = '{ slug: acme, title: Acme, components: [{ id: web, type: static, name: Website }] }';
+  const config = `site: { name: Acme, url: http://localhost }\nupstreams: [{ id: w, kind: markdown, path: posts }]\npages: [${page}]\n`;
+  const begin = (first: string) => ({
+    cwd: folder.path,
+    env: {
+      NODE_OPTIONS: `--import=${pathToFileURL(resolve(import.meta.dirname, '../helpers/late-publisher.mjs')).href}`,
+      PHAROS_TEST_PUBLISHER: first,
+    },
+  });
+  const args = ['start', '--host', '127.0.0.1', '--port', '0', '--quiet'];
+
+  beforeAll(async () => {
+    mkdirSync(join(folder.path, 'posts'));
+    writeFileSync(join(folder.path, 'pharos.yaml'), config);
+    expect(await runHere(['build', '--quiet'], { cwd: folder.path })).toMatchObject({ status: 0 });
+  });
+  afterAll(() => folder.remove());
+
+  it('serves what is there meanwhile, and publishes afterwards', async () => {
+    const gate = join(folder.path, 'gate');
+    const first = `import { existsSync } from 'node:fs';
+      while (!existsSync(${JSON.stringify(gate)})) await new Promise((wait) => setTimeout(wait, 20));`;
+    const post =
+      '---\ntype: incident\ntitle: Slow answers\nstarted: 2026-11-21T08:00:00Z\ncomponents: [acme/web]\n---\nWe look.\n';
+    writeFileSync(join(folder.path, 'posts/slow.md'), post);
+    const pharos = await startPharos(args, begin(first));
+    const read = async () => (await fetch(`${pharos.url}/acme/`)).text();
+    const before = await read();
+    writeFileSync(gate, '');
+    const after = await eventually(read, (text) => text.includes('Slow answers'));
+    expect(await pharos.stop()).toBe(0);
+    expect([before.includes('Website'), before.includes('Slow answers')]).toEqual([true, false]);
+    expect(after).toContain('Slow answers');
+  });
+
+  it('ends if it can not load', async () => {
+    const { status, stderr } = await runPharos(args, begin("throw new Error('cannot draw')"));
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('cannot draw') });
   });
 });
 

@@ -45,6 +45,8 @@ export interface PublisherClientOptions
 
 /** The publisher in the other thread. It can also render pages that belong to no release. */
 export interface PublisherClient extends Publisher {
+  /** Resolves once the thread has loaded; calls wait for that. Rejects with PUBLISH_FAILED when it can't render. */
+  readonly ready: Promise<void>;
   readonly render: Renderer['render'];
   /** Publishes nothing more, but still renders what visitors ask for. */
   readonly stop: () => Promise<void>;
@@ -52,12 +54,8 @@ export interface PublisherClient extends Publisher {
   readonly close: () => Promise<void>;
 }
 
-/**
- * Starts the thread.
- *
- * @throws PUBLISH_FAILED when it can't render
- */
-export async function startPublisher(options: PublisherClientOptions): Promise<PublisherClient> {
+/** Starts the thread. */
+export function startPublisher(options: PublisherClientOptions): PublisherClient {
   const { store, folders, components, since, control, takeTouched, onPage, onError } = options;
   let isClosing = false;
   const thread: Thread<PublisherCalls> = startThread('publisher-thread', {
@@ -73,13 +71,13 @@ export async function startPublisher(options: PublisherClientOptions): Promise<P
     },
   });
   const { calls } = thread;
-  try {
-    await calls.ready();
-  } catch (error) {
+  const ready = calls.ready().catch(async (error: unknown) => {
     isClosing = true;
     await thread.terminate();
     throw error;
-  }
+  });
+  // Whoever needs it asks.
+  ready.catch(() => undefined);
   const pack = createPacking();
   const rendering = new Set<Promise<unknown>>();
   let stopped: Promise<void> | undefined;
@@ -88,6 +86,7 @@ export async function startPublisher(options: PublisherClientOptions): Promise<P
     return stopped;
   };
   return {
+    ready,
     publish: (state, { slug } = {}) => calls.publish(pack(state), takeTouched(), slug ?? null),
     publishSite: (state) => calls.publishSite(pack(state)),
     settled: () => calls.settled(),

@@ -86,7 +86,7 @@ async function run(config: Config, options: StartOptions, sandbox: Sandbox | nul
   // The engine logs failed runs.
   const runAtOnce = () => publishing.engine.submit({ trigger: 'start' });
   publishing.checks.open(runAtOnce().report);
-  return await untilServed(pharos, door, {
+  const served = untilServed(pharos, door, {
     load: () => (sandbox === null ? loadConfig(options.config) : null),
     log,
     secrets,
@@ -99,6 +99,9 @@ async function run(config: Config, options: StartOptions, sandbox: Sandbox | nul
       });
     },
   });
+  // Pages from before are served while the thread that publishes loads; without it, the process ends.
+  const whilePublishing = publishing.publisher?.ready.then(() => served);
+  return await Promise.race([served, whilePublishing ?? served]);
 }
 
 /** A function that starts the task, unless it is still running. Closing waits for it. */

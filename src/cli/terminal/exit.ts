@@ -62,7 +62,8 @@ export function untilStopped(): Promise<NodeJS.Signals> {
     const checkParent = (): void => {
       if (process.ppid !== PARENT) stop('SIGTERM');
     };
-    const parentTimer = process.env['npm_command'] === undefined ? undefined : setInterval(checkParent, CHECK_EVERY_MS);
+    const parentTimer =
+      process.env['npm_command'] === undefined ? undefined : setInterval(checkParent, CHECK_EVERY_MS).unref();
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);
   });

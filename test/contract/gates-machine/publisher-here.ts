@@ -22,7 +22,7 @@ const renderer: Renderer = {
   renderFile: async (kind, view) => ({ body: Buffer.from(documentOf(kind, view)), csp }),
 };
 
-export async function startPublisherHere(options: PublisherClientOptions): Promise<PublisherClient> {
+export function startPublisherHere(options: PublisherClientOptions): PublisherClient {
   const reader = createStore(openStoreReader(options.store));
   const drawing = drawingWith(renderer);
   const publisher = createPublisher({
@@ -33,6 +33,7 @@ export async function startPublisherHere(options: PublisherClientOptions): Promi
     listSiteFiles,
   });
   return {
+    ready: Promise.resolve(),
     ...publisher,
     render: renderer.render,
     stop: publisher.close,
