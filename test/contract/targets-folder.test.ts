@@ -41,20 +41,23 @@ describe('a folder for static hosts', () => {
   });
 
   let found: ReadonlyMap<string, number>[] = [];
-  const target = (over: Partial<Parameters<typeof createStaticListing>[0]> = {}, key = SITE_KEY): Target =>
+  type ListingOptions = Parameters<typeof createStaticListing>[0];
+  const listingOf = (over: Partial<ListingOptions> = {}) =>
+    createStaticListing({
+      folders,
+      home: () => null,
+      sources: () => [],
+      sealed: new Map(),
+      hostFiles: { isHttps: true },
+      version: 'v1',
+      ...over,
+    });
+  const target = (over: Partial<ListingOptions> = {}, key = SITE_KEY): Target =>
     createTarget({
       key,
       onNumbers: async (numbers) => void found.push(numbers),
       store: createFolder(out),
-      listing: createStaticListing({
-        folders,
-        home: () => null,
-        sources: () => [],
-        sealed: new Map(),
-        hostFiles: { isHttps: true },
-        version: 'v1',
-        ...over,
-      }),
+      listing: listingOf(over),
     });
   const files = (): string[] =>
     readdirSync(out, { recursive: true, withFileTypes: true })
@@ -83,14 +86,7 @@ describe('a folder for static hosts', () => {
           return isRestless ? Promise.reject(new InterruptedError()) : store.put(...args);
         },
       },
-      listing: createStaticListing({
-        folders,
-        home: () => null,
-        sources: () => [],
-        sealed: new Map(),
-        hostFiles: { isHttps: true },
-        version: 'v1',
-      }),
+      listing: listingOf(),
     });
     const report = await restless.update();
     expect(report.result).toBe('failed');
@@ -112,10 +108,7 @@ describe('a folder for static hosts', () => {
       await publishPage(folders, 'three');
       rmSync(releaseFolder(folders, 'acme', first), { recursive: true });
     };
-    const listing = createStaticListing({
-      ...{ folders, home: () => null, sources: () => [], sealed: new Map() },
-      ...{ hostFiles: { isHttps: true }, version: 'v1' },
-    });
+    const listing = listingOf();
     const put: typeof store.put = async (key, ...rest) => {
       const happens = key.startsWith('acme/') ? meanwhile : null;
       if (happens !== null) meanwhile = null;
@@ -158,10 +151,7 @@ describe('a folder for static hosts', () => {
         replace: (...args: Parameters<typeof store.replace>) => alone(() => store.replace(...args)),
         remove: (key: string) => alone(() => store.remove(key)),
       };
-      const listing = createStaticListing({
-        ...{ folders, home: () => null, sources: () => [], sealed: new Map() },
-        ...{ hostFiles: { isHttps: true }, version: 'v1' },
-      });
+      const listing = listingOf();
       return [createTarget({ key: SITE_KEY, onNumbers: async () => undefined, store: watched, listing })];
     };
     let config = {} as Config;
